@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use noisy_analyses::NoiseModel;
 use noisy_analyses::facts::noise::{Findings, NoiseAnalysis};
-use noisy_dataflow::sparse::{Input, Sparse};
+use noisy_dataflow::sparse::{AnalysisInput, SparseSolver};
 use noisy_integers::Integers;
 use noisy_syntax::Source;
 
@@ -40,8 +40,8 @@ fn main() -> ExitCode {
     let mut n_visits = 0;
     let ours = best(|| {
         let integers = Integers::new(ir);
-        let input = Input { ir, base: &integers };
-        let noise = Sparse::observed(
+        let input = AnalysisInput { ir, base: &integers };
+        let noise = SparseSolver::with_observer(
             &input,
             NoiseAnalysis::new(NoiseModel::tutorial()),
             Findings::default(),

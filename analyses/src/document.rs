@@ -10,12 +10,12 @@ use std::sync::Arc;
 use noisy_syntax::{Delta, Value};
 
 use crate::checks::{self, Index};
-use crate::explain::{self, Assumption, Derivation, Saturation};
+use crate::explain::{self, Assumption, Derivation, SaturationCache};
 use crate::facts::noise::model::NoiseModel;
 use crate::problems;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, TextEdit};
-use noisy_heir::{Heir, Quantities};
+use noisy_heir::{CiphertextFacts, ProgramNumbers};
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
 ///
@@ -29,7 +29,7 @@ pub struct Document {
 /// Reparsing is cheaper than edits that touch more than one n-th of the bytes of the text.
 const REREAD_FRACTION: usize = 4;
 /// Maximum number of edits that are applied in place: each may change the facts of many ops.
-const MAX_IN_PLACE: usize = 16;
+const MAX_EDITS_IN_PLACE: usize = 16;
 
 impl Deref for Document {
     type Target = Program;
@@ -48,17 +48,17 @@ impl Document {
 
     /// Parses and analyzes a text.
     pub fn with_model(text: &str, model: impl Into<Arc<NoiseModel>>) -> Self {
-        Self::of(Program::with_model(text, model.into()))
+        Self::from_program(Program::with_model(text, model.into()))
     }
 
     /// Parses and analyzes texts, each with its own noise model. For small texts this is faster
     /// than one by one: the code of each step stays in the caches of the processor.
     pub fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
-        Program::all(texts, models).into_iter().map(Self::of).collect()
+        Program::all(texts, models).into_iter().map(Self::from_program).collect()
     }
 
     /// Creates the document of an analyzed program.
-    pub fn of(program: Program) -> Self {
+    pub fn from_program(program: Program) -> Self {
         let index = Index::new(&program);
         Self { program, index }
     }
@@ -77,7 +77,7 @@ impl Document {
 
     /// Explains the noise of a value.
     pub fn derivation(&self, value: Value) -> Derivation {
-        explain::derivation(self, value, &mut Saturation::default())
+        explain::derivation(self, value, &mut SaturationCache::default())
     }
 
     /// Describes the range of an integer in words; `None` for a constant, and for a range that is
@@ -88,22 +88,22 @@ impl Document {
 
     /// Returns the facts about the ciphertexts of a HEIR program; `None`, at no cost, for other
     /// programs.
-    pub fn ciphertexts(&self) -> Option<(&Heir, Quantities<'_>)> {
+    pub fn ciphertexts(&self) -> Option<(&CiphertextFacts, ProgramNumbers<'_>)> {
         let heir = self.index.heir_of(&self.program)?;
         Some((heir, self.program.quantities()?))
     }
 
     /// Returns true if the text is a HEIR program.
-    pub fn is_of_heir(&self) -> bool {
-        self.index.is_of_heir()
+    pub fn is_heir_program(&self) -> bool {
+        self.index.is_heir_program()
     }
 
     /// Applies a few edits, sorted by position. Returns false and changes nothing if reparsing the
     /// text may be cheaper.
-    pub(crate) fn edit_few(&mut self, edits: &[TextEdit]) -> bool {
+    pub(crate) fn edit_in_place(&mut self, edits: &[TextEdit]) -> bool {
         let n_written: usize = edits.iter().map(|it| it.range.len() + it.text.len()).sum();
         let n_bytes = self.source().text().len_bytes();
-        if edits.len() > MAX_IN_PLACE || n_written * REREAD_FRACTION > n_bytes {
+        if edits.len() > MAX_EDITS_IN_PLACE || n_written * REREAD_FRACTION > n_bytes {
             return false;
         }
         for it in edits.iter().rev() {
@@ -129,20 +129,21 @@ impl Document {
 
     /// Like [`Document::diagnostics`], with the checks in `also` that are off by default.
     pub fn diagnostics_with(&self, also: &[&str]) -> Vec<Diagnostic> {
-        self.found(also, checks::Detail::Full)
+        self.found(also, checks::DiagnosticDetail::Full)
     }
 
     /// Like [`Document::diagnostics_with`], but may omit explanations of noise.
     pub fn diagnostics_in_brief(&self, also: &[&str]) -> Vec<Diagnostic> {
-        self.found(also, checks::Detail::Brief)
+        self.found(also, checks::DiagnosticDetail::Brief)
     }
 
-    fn found(&self, also: &[&str], detail: checks::Detail) -> Vec<Diagnostic> {
+    fn found(&self, also: &[&str], detail: checks::DiagnosticDetail) -> Vec<Diagnostic> {
         let problems = self.source().problems();
         let mut out = Vec::with_capacity(problems.len());
         out.extend(checks::run(&self.program, &self.index, also, detail));
         problems::keep_plausible(&self.program, &problems, &mut out);
-        let is_advised = |n: usize| detail == checks::Detail::Full && n < problems::MAX_ADVISED;
+        let is_advised =
+            |n: usize| detail == checks::DiagnosticDetail::Full && n < problems::MAX_ADVISED;
         for (n, it) in problems.into_iter().enumerate() {
             out.push(problems::diagnostic(&self.program, it, is_advised(n)));
         }

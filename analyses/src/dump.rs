@@ -53,7 +53,7 @@ fn region_facts(document: &Document, region: Region, depth: usize, out: &mut Str
             }
             if matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
                 let trips = integers.trips(ir, op);
-                let _ = match (trips.count(), trips.most) {
+                let _ = match (trips.exact(), trips.most) {
                     (Some(n), _) => write!(out, " runs {n}"),
                     (None, Some(most)) => write!(out, " runs {} to {most}", trips.least),
                     (None, None) => write!(out, " runs {} or more", trips.least),
@@ -63,7 +63,8 @@ fn region_facts(document: &Document, region: Region, depth: usize, out: &mut Str
                 Flow::Choice => data.regions.len(),
                 _ => 0,
             });
-            if let Some(at) = flow::decider(ir, op).filter(|_| integers.is_live(ir, op)) {
+            if let Some(at) = flow::controlling_operand(ir, op).filter(|_| integers.is_live(ir, op))
+            {
                 let live: Vec<String> = (0..ways)
                     .filter(|&it| integers.may_take(ir, op, it))
                     .map(|it| it.to_string())
@@ -241,7 +242,7 @@ func.func @f() -> i32 {
 "#;
 
     #[test]
-    fn the_generic_form_says_the_same() {
+    fn the_generic_form_has_the_same_facts() {
         let (custom, generic) = (Document::new(COMBINED), Document::new(GENERIC));
         assert!(
             custom
@@ -255,7 +256,7 @@ func.func @f() -> i32 {
     }
 
     #[test]
-    fn the_graph_shows_what_is_dead() {
+    fn the_graph_marks_unreachable_blocks() {
         expect![[r#"
             digraph cfg {
               node [shape=box, fontname=monospace];
@@ -279,7 +280,7 @@ func.func @f() -> i32 {
     }
 
     #[test]
-    fn each_visit_is_told() {
+    fn each_visit_is_printed() {
         let text = "func.func @f(%a: i8) {\n  %0 = arith.constant 3 : i8\n  %1 = arith.andi %a, %0 : i8\n  %2 = noisy.encode %1 : i8 -> !noisy.i32\n  return\n}\n";
         let document = Document::new(text);
         expect![[r#"

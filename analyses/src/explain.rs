@@ -8,9 +8,11 @@ mod tally;
 mod words;
 
 pub use assumption::{Assumption, assumption};
-pub use derivation::{Derivation, MAX_STEPS, Saturation, Step, derivation, saturates};
+pub use derivation::{
+    Derivation, DerivationStep, MAX_STEPS, SaturationCache, derivation, saturates,
+};
 pub(crate) use place::core_range;
 pub use place::value_range;
-pub use tally::{Cost, Count, Keys, Tally};
+pub use tally::{CostTally, EvaluationKeys, LatencySum, OpCount};
 pub use words::integer_in_words;
 pub(crate) use words::{excess_in_words, short_name};

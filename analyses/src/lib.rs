@@ -15,19 +15,19 @@ pub mod report;
 
 pub use checks::rule::Rule;
 pub use document::Document;
-pub use explain::{Assumption, Derivation, Step};
+pub use explain::{Assumption, Derivation, DerivationStep};
 pub use facts::noise::Noise;
 pub use facts::noise::model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use program::Program;
 pub use program::fresh_names::FreshNames;
 pub use repair::placement::extract::Objective;
 pub use repair::placement::{
-    FixError, Fixed, FunctionGroup, FunctionOutcome, GroupProof, Options, Outcome, Price, Standing,
-    Verdict, Watch, insert_reduces,
+    FixedFunction, FunctionGroup, FunctionOutcome, GroupProgress, GroupProof, PlacementError,
+    PlacementOptions, PlacementOutcome, PlacementVerdict, Price, ProgressCallback, insert_reduces,
 };
 pub use report::diagnostic::{
-    Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Repair, Severity, Tag,
-    TextEdit, combine, worst,
+    Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, RelatedLocation, RepairKind,
+    Severity, Tag, TextEdit, combine_fixes, most_severe,
 };
 pub use report::remarks::Remark;
 

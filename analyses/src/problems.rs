@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::program::Program;
 use crate::report::diagnostic::{
-    Applicability, Category, Diagnostic, Fix, Related, Repair, Severity, Tag, TextEdit,
+    Applicability, Category, Diagnostic, Fix, RelatedLocation, RepairKind, Severity, Tag, TextEdit,
 };
 
 /// Maximum number of problems of a text that are shown with advice, which is much more expensive
@@ -31,7 +31,7 @@ pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool)
         help: None,
         mlir_wording: None,
         tags: Vec::new(),
-        repair: Repair::Choice,
+        repair: RepairKind::Choice,
     };
     if !is_advised {
         out.message = problem.message;
@@ -41,15 +41,15 @@ pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool)
     out.message = advice.message;
     out.help = advice.help;
     let related = advice.related.into_iter().filter(|it| it.0 != out.range);
-    out.related = related.map(|(range, message)| Related { range, message }).collect();
+    out.related = related.map(|(range, message)| RelatedLocation { range, message }).collect();
     out.repair = match &advice.proposals[..] {
-        [] => Repair::None,
-        all if all.iter().any(|it| it.is_sure) => Repair::Edits,
-        _ => Repair::Choice,
+        [] => RepairKind::None,
+        all if all.iter().any(|it| it.is_sure) => RepairKind::Edits,
+        _ => RepairKind::Choice,
     };
     let ir = program.ir();
     // HEIR's ops are unregistered in `mlir-opt`.
-    let is_of_mlir = !noisy_heir::has_op(ir.op_name(op));
+    let is_of_mlir = !noisy_heir::is_heir_op(ir.op_name(op));
     if out.message != problem.message && is_of_mlir {
         out.mlir_wording = Some(problem.message);
     }
@@ -81,7 +81,7 @@ pub(crate) fn fixes(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Vec<F
     let found = diagnostics.iter().enumerate();
     let (numbers, wanted): (Vec<usize>, Vec<&PlacedProblem>) =
         found.filter_map(|(n, it)| Some((n, *by_place.get(&key(it.code, &it.range))?))).unzip();
-    for (n, proposals) in numbers.into_iter().zip(program.source().proven(&wanted)) {
+    for (n, proposals) in numbers.into_iter().zip(program.source().proven_proposals(&wanted)) {
         out[n] = proposals.into_iter().map(fix).collect();
     }
     out

@@ -17,34 +17,35 @@ use rustc_hash::FxHashMap;
 
 use crate::facts::noise::Noise;
 use crate::facts::noise::model::NoiseModel;
-use crate::facts::noise::{Findings, Growing, NoiseAnalysis, Overflow};
+use crate::facts::noise::{Findings, GrowingLoop, NoiseAnalysis, Overflow};
 use crate::program::depth::Depth;
 use crate::report::remarks::{Remark, Remarks};
-use noisy_dataflow::sparse::{Context, Input, Moved, Sparse};
+use noisy_dataflow::sparse::{AnalysisInput, CallContext, ChangedValues, SparseSolver};
 use noisy_heir::{
-    Heir, HeirNoise, Model, NoiseBits, Quantities, Ranges, ScaleBits, Scales, Sight, Sites, Solved,
-    Touched, Upkept, ValueRanges,
+    AffectedByEdit, CiphertextFacts, HeirEdit, HeirFacts, HeirNoise, HeirNoiseAnalysis,
+    LowerLayers, NoiseModelName, ProgramNumbers, ReportSites, ScaleAnalysis, ScaleFacts,
+    ValueRangeAnalysis, ValueRangeFacts,
 };
 use noisy_integers::Integers;
 
-pub(crate) use excess::Breach;
+pub(crate) use excess::ContractBreach;
 use on_demand::{OnDemand, OnDemandFacts};
 
 /// Text, IR and facts, always those of the current text.
 #[derive(Debug)]
 pub struct Program {
     source: Source,
-    solved: Solved,
-    facts: Sparse<NoiseAnalysis, Findings>,
+    solved: LowerLayers,
+    facts: SparseSolver<NoiseAnalysis, Findings>,
     /// The noise of ciphertexts in HEIR programs.
-    noise: OnDemand<NoiseBits>,
-    scales: OnDemand<ScaleBits>,
-    ranges: OnDemand<ValueRanges>,
+    noise: OnDemand<HeirNoiseAnalysis>,
+    scales: OnDemand<ScaleAnalysis>,
+    ranges: OnDemand<ValueRangeAnalysis>,
     /// True if an argument or an option states a range.
     states_ranges: bool,
     /// Created by the first query; edits update or drop it.
-    sites: OnceLock<Box<Sites>>,
-    asked: OnDemandFacts,
+    sites: OnceLock<Box<ReportSites>>,
+    on_demand: OnDemandFacts,
     remarks: Remarks,
 }
 
@@ -57,7 +58,7 @@ impl Program {
     /// Parses and analyzes a text.
     pub(crate) fn with_model(text: &str, model: Arc<NoiseModel>) -> Self {
         let source = Source::new(text);
-        let solved = Solved::new(source.ir());
+        let solved = LowerLayers::new(source.ir());
         let facts = Self::solve(&source, &solved, model);
         Self::of_parts(source, solved, facts)
     }
@@ -65,8 +66,8 @@ impl Program {
     /// Parses and analyzes texts, each with its noise model. Runs each step for all texts before
     /// the next step (see [`Source::all`]).
     pub(crate) fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
-        let sources = Source::all(texts);
-        let solved = Solved::all(sources.iter().map(Source::ir));
+        let sources = Source::read_all(texts);
+        let solved = LowerLayers::solve_all(sources.iter().map(Source::ir));
         let known = sources.iter().zip(&solved).zip(models);
         let facts: Vec<_> = known.map(|(it, model)| Self::solve(it.0, it.1, model)).collect();
         let parts = sources.into_iter().zip(solved).zip(facts);
@@ -75,14 +76,18 @@ impl Program {
 
     fn solve(
         source: &Source,
-        solved: &Solved,
+        solved: &LowerLayers,
         model: Arc<NoiseModel>,
-    ) -> Sparse<NoiseAnalysis, Findings> {
-        let input = Input { ir: source.ir(), base: solved.integers() };
-        Sparse::observed(&input, NoiseAnalysis::new(model), Findings::default())
+    ) -> SparseSolver<NoiseAnalysis, Findings> {
+        let input = AnalysisInput { ir: source.ir(), base: solved.integers() };
+        SparseSolver::with_observer(&input, NoiseAnalysis::new(model), Findings::default())
     }
 
-    fn of_parts(source: Source, solved: Solved, facts: Sparse<NoiseAnalysis, Findings>) -> Self {
+    fn of_parts(
+        source: Source,
+        solved: LowerLayers,
+        facts: SparseSolver<NoiseAnalysis, Findings>,
+    ) -> Self {
         let states_ranges = states_ranges(source.ir(), facts.analysis.model());
         Self {
             source,
@@ -93,7 +98,7 @@ impl Program {
             ranges: OnDemand::default(),
             states_ranges,
             sites: OnceLock::new(),
-            asked: OnDemandFacts::default(),
+            on_demand: OnDemandFacts::default(),
             remarks: Remarks::default(),
         }
     }
@@ -103,10 +108,10 @@ impl Program {
         let delta = self.source.edit(range.clone(), text);
         let touched = self.solved.update(self.source.ir(), &delta);
         let integers = self.solved.integers();
-        let input = Input { ir: self.source.ir(), base: integers };
-        self.facts.update(&input, &delta, integers.moved());
-        self.asked.update(&input, &delta);
-        self.remarks.update(input.ir, &delta, integers.moved(), &range, text.len());
+        let input = AnalysisInput { ir: self.source.ir(), base: integers };
+        self.facts.update(&input, &delta, integers.changed_values());
+        self.on_demand.update(&input, &delta);
+        self.remarks.update(input.ir, &delta, integers.changed_values(), &range, text.len());
         self.update_ranges(&delta);
         self.update_heir(touched, &delta);
         delta
@@ -125,7 +130,7 @@ impl Program {
             self.ranges = OnDemand::default();
         }
         let integers = self.solved.integers();
-        self.ranges.update(ir, integers, delta, integers.moved());
+        self.ranges.update(ir, integers, delta, integers.changed_values());
         // Checks compare the operands of calls with the ranges that functions state.
         if changes_function && self.states_ranges || stated_before != self.states_ranges {
             self.sites = OnceLock::new();
@@ -134,37 +139,37 @@ impl Program {
 
     /// Updates the facts that are computed from levels, and the reports of HEIR's checks. Drops
     /// them if the levels were not updated or the parameters changed.
-    fn update_heir(&mut self, upkept: Option<Upkept>, delta: &Delta) {
-        let Some(Upkept { mut values, has_other_params: false }) = upkept else {
+    fn update_heir(&mut self, upkept: Option<HeirEdit>, delta: &Delta) {
+        let Some(HeirEdit { mut values, has_other_params: false }) = upkept else {
             self.noise = OnDemand::default();
             self.scales = OnDemand::default();
             self.sites = OnceLock::new();
             return;
         };
-        let below = self.solved.moved(values.clone());
+        let below = self.solved.changed_values(values.clone());
         let ir = self.source.ir();
         self.noise.update(ir, &self.solved, delta, &below);
         self.scales.update(ir, &self.solved, delta, &below);
         let Some(mut sites) = self.sites.take() else { return };
         for moved in [self.noise.moved(), self.scales.moved(), self.ranges.moved()] {
             match moved {
-                Some(Moved::All) => return,
-                Some(Moved::These(moved)) => values.extend(moved),
+                Some(ChangedValues::All) => return,
+                Some(ChangedValues::These(moved)) => values.extend(moved),
                 None => {}
             }
         }
-        if let Some(sight) = self.sight() {
-            let touched = Touched::new(ir, sight.heir, &values, delta);
+        if let Some(sight) = self.heir_facts() {
+            let touched = AffectedByEdit::new(ir, sight.heir, &values, delta);
             sites.update(&sight, &touched.ops, &delta.removed);
             self.sites = OnceLock::from(sites);
         }
     }
 
     /// The facts that the checks of HEIR programs read.
-    pub(crate) fn sight(&self) -> Option<Sight<'_>> {
-        let (noise, scales, options) = (self.bits(), self.scales(), self.model().heir);
+    pub(crate) fn heir_facts(&self) -> Option<HeirFacts<'_>> {
+        let (noise, scales, options) = (self.heir_noise(), self.scales(), self.model().heir);
         let ranges = self.ranges();
-        Some(Sight { ir: self.ir(), heir: self.heir()?, noise, scales, ranges, options })
+        Some(HeirFacts { ir: self.ir(), heir: self.heir()?, noise, scales, ranges, options })
     }
 
     /// Returns the remarks of passes on ops that may run, in no particular order. They are computed
@@ -184,7 +189,7 @@ impl Program {
     }
 
     /// Returns the number of values of each name in a function.
-    pub(crate) fn names(&self, function: Op) -> Option<&FxHashMap<String, usize>> {
+    pub(crate) fn name_counts(&self, function: Op) -> Option<&FxHashMap<String, usize>> {
         self.remarks.names(self.ir(), function)
     }
 
@@ -209,20 +214,20 @@ impl Program {
 
     /// Levels, dimensions and parameters of a HEIR program; `None` for other programs. They are
     /// solved at the first query and then updated, if the edit is of a kind that
-    /// `heir/src/facts/upkeep.rs` handles.
-    pub fn heir(&self) -> Option<&Heir> {
+    /// `heir/src/noise_solver/upkeep.rs` handles.
+    pub fn heir(&self) -> Option<&CiphertextFacts> {
         self.solved.heir(self.ir())
     }
 
     /// The noise of HEIR's ciphertexts under the chosen model; `None` if no module has the
     /// parameters of the model.
-    pub fn bits(&self) -> Option<HeirNoise<'_>> {
+    pub fn heir_noise(&self) -> Option<HeirNoise<'_>> {
         let (ir, heir) = (self.ir(), self.heir()?);
-        let facts = match self.noise.kept() {
+        let facts = match self.noise.current() {
             Some(facts) => facts,
             None => {
                 let chosen = heir.noise_model(self.model().heir.noise_model)?;
-                let analysis = NoiseBits::new(heir, chosen)?;
+                let analysis = HeirNoiseAnalysis::new(heir, chosen)?;
                 self.noise.get(ir, &self.solved, || analysis)
             }
         };
@@ -230,41 +235,42 @@ impl Program {
     }
 
     /// Solves the noise of HEIR's ciphertexts from scratch, under each noise model of its schemes.
-    pub fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
+    pub fn heir_noise_of_all_models(&self) -> Vec<SparseSolver<HeirNoiseAnalysis>> {
         let Some(heir) = self.heir() else { return Vec::new() };
-        let input = Input { ir: self.ir(), base: &self.solved };
-        let all = Model::BGV.into_iter().chain(Model::BFV);
-        all.filter_map(|it| Some(Sparse::new(&input, NoiseBits::new(heir, it)?))).collect()
+        let input = AnalysisInput { ir: self.ir(), base: &self.solved };
+        let all = NoiseModelName::BGV.into_iter().chain(NoiseModelName::BFV);
+        all.filter_map(|it| Some(SparseSolver::new(&input, HeirNoiseAnalysis::new(heir, it)?)))
+            .collect()
     }
 
     /// The scales of CKKS ciphertexts; `None` if no module has the parameters of the scheme.
-    pub fn scales(&self) -> Option<Scales<'_>> {
-        if let Some(facts) = self.scales.kept() {
-            return Some(Scales(facts));
+    pub fn scales(&self) -> Option<ScaleFacts<'_>> {
+        if let Some(facts) = self.scales.current() {
+            return Some(ScaleFacts(facts));
         }
-        let analysis = ScaleBits::new(self.heir()?, self.model().heir)?;
-        Some(Scales(self.scales.get(self.ir(), &self.solved, || analysis)))
+        let analysis = ScaleAnalysis::new(self.heir()?, self.model().heir)?;
+        Some(ScaleFacts(self.scales.get(self.ir(), &self.solved, || analysis)))
     }
 
     /// The ranges of the numbers that the program computes; `None` if no range is stated.
-    pub fn ranges(&self) -> Option<Ranges<'_>> {
-        let analysis = || ValueRanges::new(self.model().heir.input_range);
+    pub fn ranges(&self) -> Option<ValueRangeFacts<'_>> {
+        let analysis = || ValueRangeAnalysis::new(self.model().heir.input_range);
         let solve = || self.ranges.get(self.ir(), self.integers(), analysis);
-        self.states_ranges.then(|| Ranges(solve()))
+        self.states_ranges.then(|| ValueRangeFacts(solve()))
     }
 
     /// The positions that the checks of HEIR programs report.
-    pub(crate) fn sites(&self) -> Option<&Sites> {
+    pub(crate) fn sites(&self) -> Option<&ReportSites> {
         if let Some(sites) = self.sites.get() {
             return Some(sites);
         }
-        let sight = self.sight()?;
-        Some(self.sites.get_or_init(|| Box::new(Sites::new(&sight))))
+        let sight = self.heir_facts()?;
+        Some(self.sites.get_or_init(|| Box::new(ReportSites::new(&sight))))
     }
 
     /// Returns the greatest [`Program::depth`] of the values in a function. *Cost.* Linear in the
     /// size of the function.
-    pub fn deepest(&self, function: Op) -> Depth {
+    pub fn max_depth(&self, function: Op) -> Depth {
         let ir = self.ir();
         let deepest = |values: &[Value]| values.iter().map(|&it| self.depth(it)).max();
         let mut depth = Depth::Bottom;
@@ -284,19 +290,19 @@ impl Program {
 
     /// All facts about the ciphertexts of a HEIR program, for callers that read the facts of many
     /// values.
-    pub(crate) fn quantities(&self) -> Option<Quantities<'_>> {
-        Some(Quantities {
+    pub(crate) fn quantities(&self) -> Option<ProgramNumbers<'_>> {
+        Some(ProgramNumbers {
             ir: self.ir(),
             heir: self.heir()?,
             sites: self.sites()?,
-            noise: self.bits(),
+            noise: self.heir_noise(),
             scales: self.scales(),
             ranges: self.ranges(),
         })
     }
 
     /// The solver of the noise. It also has the liveness of ops and the work of the last edit.
-    pub(crate) fn facts(&self) -> &Sparse<NoiseAnalysis, Findings> {
+    pub(crate) fn noise_solver(&self) -> &SparseSolver<NoiseAnalysis, Findings> {
         &self.facts
     }
 
@@ -312,7 +318,7 @@ impl Program {
     }
 
     /// Like [`Program::noise`], but unknown for values whose type carries no noise.
-    pub(crate) fn carried(&self, value: Value) -> Noise {
+    pub(crate) fn noise_or_unknown(&self, value: Value) -> Noise {
         if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
     }
 
@@ -326,13 +332,13 @@ impl Program {
     }
 
     /// The loops in which noise grows without bound, each in the first of its contexts.
-    pub(crate) fn growing(&self) -> Vec<(Op, &Growing)> {
+    pub(crate) fn growing_loops(&self) -> Vec<(Op, &GrowingLoop)> {
         let all = self.facts.observer.growing(self.ir()).into_iter();
         self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
     }
 
     /// The growth of a loop whose noise grows without bound, in the first of its contexts.
-    pub fn growth_of(&self, op: Op) -> Option<&Growing> {
+    pub fn growth_of(&self, op: Op) -> Option<&GrowingLoop> {
         let all = self.facts.observer.growth_of(op);
         all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
     }
@@ -376,7 +382,7 @@ impl Program {
 
     /// The contexts of a function: first the one with the assumed noise of arguments, then the
     /// others in the textual order of their first calls.
-    pub(crate) fn contexts(&self, function: Op) -> Vec<&Context<Noise>> {
+    pub(crate) fn contexts(&self, function: Op) -> Vec<&CallContext<Noise>> {
         self.facts.contexts(self.ir(), function)
     }
 
@@ -391,7 +397,7 @@ impl Program {
 
 /// Returns true if an argument of a function or an option states a range.
 fn states_ranges(ir: &Ir, model: &NoiseModel) -> bool {
-    model.heir.input_range.is_some() || noisy_heir::is_any_stated(ir)
+    model.heir.input_range.is_some() || noisy_heir::has_stated_ranges(ir)
 }
 
 /// Threads can share a program.

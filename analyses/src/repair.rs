@@ -1,6 +1,6 @@
 //! Repairs of a program. [`repair`] alone defines the steps of "fix all", their order and their
 //! repetition: `noisy-check --fix`, fix on save, the quick fix of a function and "Fix all in file"
-//! call it and differ only in their [`Scope`].
+//! call it and differ only in their [`RepairScope`].
 //!
 //! The order: first the fixes of diagnostics, until none is left; then `reduce_noise` in functions
 //! that exceed the budget; in HEIR programs bootstraps, level reductions and relinearizations; then
@@ -20,10 +20,13 @@ pub use suppress::suppress;
 
 use noisy_syntax::Op;
 
-use self::placement::{FixError, FunctionOutcome, Options, Outcome, STAGES, Verdict};
+use self::placement::{
+    FunctionOutcome, MANAGEMENT_STAGES, PlacementError, PlacementOptions, PlacementOutcome,
+    PlacementVerdict,
+};
 use crate::document::Document;
 use crate::problems;
-use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
+use crate::report::diagnostic::{Diagnostic, RepairKind, Severity, TextEdit};
 use crate::report::diff;
 
 /// Maximum number of rounds; a fix may make another one possible.
@@ -31,7 +34,7 @@ const MAX_ROUNDS: usize = 20;
 
 /// The diagnostics that a call of [`repair`] repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope<'a> {
+pub enum RepairScope<'a> {
     /// Errors and warnings of the whole file.
     File,
     /// Errors and warnings of one function, given by its index among the functions of the file.
@@ -41,10 +44,10 @@ pub enum Scope<'a> {
 }
 
 /// The configured rules that decide which diagnostics are reported.
-pub trait Rules {
+pub trait ReportRules {
     /// Returns the diagnostics of a document with their default severities, including those of
     /// rules that are off. Explanations may be omitted.
-    fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic>;
+    fn brief_diagnostics(&self, document: &Document) -> Vec<Diagnostic>;
 
     /// Removes the diagnostics of rules that are off, and sets the severity of the others.
     fn apply(&self, diagnostics: &mut Vec<Diagnostic>);
@@ -54,8 +57,8 @@ pub trait Rules {
 #[derive(Clone, Copy, Debug)]
 pub struct DefaultRules;
 
-impl Rules for DefaultRules {
-    fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
+impl ReportRules for DefaultRules {
+    fn brief_diagnostics(&self, document: &Document) -> Vec<Diagnostic> {
         document.diagnostics_in_brief(&[])
     }
 
@@ -64,16 +67,16 @@ impl Rules for DefaultRules {
 
 /// The kinds of repairs that [`repair`] may apply.
 #[derive(Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct RepairOptions<'a> {
     /// The rules of the file.
-    pub rules: &'a dyn Rules,
+    pub rules: &'a dyn ReportRules,
     /// True if fixes that need a review are also applied.
     pub unsafe_fixes: bool,
     /// Options of the optimizer; `None` disables placements.
-    pub placement: Option<&'a Options>,
+    pub placement: Option<&'a PlacementOptions>,
 }
 
-impl std::fmt::Debug for Wanted<'_> {
+impl std::fmt::Debug for RepairOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Wanted")
             .field("unsafe_fixes", &self.unsafe_fixes)
@@ -90,12 +93,12 @@ pub struct PlacedOps {
     /// True if it resets noise, as `reduce_noise` does.
     pub resets_noise: bool,
     /// The outcome of the placement, without the program after it.
-    pub outcome: Outcome,
+    pub outcome: PlacementOutcome,
 }
 
 /// The result of [`repair`].
 #[derive(Debug, Default)]
-pub struct Repaired {
+pub struct RepairResult {
     /// Placements, in order. If the placement is repeated, earlier outcomes keep only the functions
     /// that they changed.
     pub placed: Vec<PlacedOps>,
@@ -118,7 +121,7 @@ enum Changes {
     Several,
 }
 
-impl Repaired {
+impl RepairResult {
     /// Returns true if the text is changed.
     pub fn is_changed(&self) -> bool {
         !matches!(self.changes, Changes::None)
@@ -137,8 +140,8 @@ impl Repaired {
     pub fn refusal(&self) -> Option<&str> {
         let mut functions = self.placed.iter().flat_map(|it| &it.outcome.functions);
         functions.find_map(|it| match &it.verdict {
-            Verdict::Refused(why) => Some(why.as_str()),
-            Verdict::Legal | Verdict::Fixed(_) => None,
+            PlacementVerdict::Refused(why) => Some(why.as_str()),
+            PlacementVerdict::Legal | PlacementVerdict::Fixed(_) => None,
         })
     }
 
@@ -194,39 +197,43 @@ fn line_edits(before: &str, after: &str) -> Vec<TextEdit> {
 /// be changed.
 pub fn repair(
     document: &mut Document,
-    scope: Scope<'_>,
-    wanted: &Wanted<'_>,
-) -> Result<Repaired, FixError> {
-    let mut run = Run { document, scope, wanted, repaired: Repaired::default() };
-    let found = wanted.rules.found_in_brief(run.document);
+    scope: RepairScope<'_>,
+    wanted: &RepairOptions<'_>,
+) -> Result<RepairResult, PlacementError> {
+    let mut run = RepairRun { document, scope, wanted, repaired: RepairResult::default() };
+    let found = wanted.rules.brief_diagnostics(run.document);
     let found = run.apply_fixes(found);
     run.repaired.n_fixed_first = run.repaired.n_fixed;
-    if let Some(options) = wanted.placement.filter(|_| !matches!(scope, Scope::Code(_))) {
+    if let Some(options) = wanted.placement.filter(|_| !matches!(scope, RepairScope::Code(_))) {
         run.place_all(options, &found)?;
     }
     Ok(run.repaired)
 }
 
 /// Returns true if [`repair`] would apply or try a repair.
-pub fn is_wanted(document: &Document, scope: Scope<'_>, wanted: &Wanted<'_>) -> bool {
-    let mut found = wanted.rules.found_in_brief(document);
+pub fn has_repairs(
+    document: &Document,
+    scope: RepairScope<'_>,
+    wanted: &RepairOptions<'_>,
+) -> bool {
+    let mut found = wanted.rules.brief_diagnostics(document);
     wanted.rules.apply(&mut found);
     let is_in_scope = scope.filter(document);
     wanted.placement.is_some_and(|it| it.replace)
-        || found.iter().any(|it| it.repair == Repair::Placement && is_in_scope(it))
+        || found.iter().any(|it| it.repair == RepairKind::Placement && is_in_scope(it))
         || !document.fix_all(&scope.fixable(document, &found), wanted.unsafe_fixes).0.is_empty()
 }
 
-impl<'a> Scope<'a> {
+impl<'a> RepairScope<'a> {
     /// Returns a predicate for the diagnostics of this scope in a document, which may be partly
     /// repaired.
     fn filter(self, document: &Document) -> impl Fn(&Diagnostic) -> bool + use<'a> {
         let range = |op: &Op| document.ir().range(*op);
         let range = self.functions(document).first().map(range).unwrap_or_default();
         move |it| match self {
-            Scope::File => true,
-            Scope::Function(_) => range.contains(&it.range.start),
-            Scope::Code(code) => it.code == code,
+            RepairScope::File => true,
+            RepairScope::Function(_) => range.contains(&it.range.start),
+            RepairScope::Code(code) => it.code == code,
         }
     }
 
@@ -234,9 +241,11 @@ impl<'a> Scope<'a> {
     /// unless the rules raise their severity or the scope is their code.
     fn fixable(self, document: &Document, reported: &[Diagnostic]) -> Vec<Diagnostic> {
         let is_in_scope = self.filter(document);
-        let is_problem =
-            |it: &Diagnostic| it.severity <= Severity::Warning || matches!(self, Scope::Code(_));
-        let is_edited = |it: &Diagnostic| matches!(it.repair, Repair::Edits | Repair::Choice);
+        let is_problem = |it: &Diagnostic| {
+            it.severity <= Severity::Warning || matches!(self, RepairScope::Code(_))
+        };
+        let is_edited =
+            |it: &Diagnostic| matches!(it.repair, RepairKind::Edits | RepairKind::Choice);
         let fixable =
             reported.iter().filter(|it| is_edited(it) && is_problem(it) && is_in_scope(it));
         fixable.cloned().collect()
@@ -245,32 +254,32 @@ impl<'a> Scope<'a> {
     fn functions(self, document: &Document) -> Vec<Op> {
         let all = document.ir().functions();
         match self {
-            Scope::Function(number) => all.get(number).copied().into_iter().collect(),
-            Scope::File | Scope::Code(_) => all,
+            RepairScope::Function(number) => all.get(number).copied().into_iter().collect(),
+            RepairScope::File | RepairScope::Code(_) => all,
         }
     }
 }
 
 /// The state of a call of [`repair`].
-struct Run<'a> {
+struct RepairRun<'a> {
     document: &'a mut Document,
-    scope: Scope<'a>,
-    wanted: &'a Wanted<'a>,
-    repaired: Repaired,
+    scope: RepairScope<'a>,
+    wanted: &'a RepairOptions<'a>,
+    repaired: RepairResult,
 }
 
-impl Run<'_> {
+impl RepairRun<'_> {
     /// Applies the fixes of diagnostics until none is left, starting with those of `found`. Returns
     /// the remaining diagnostics.
     fn apply_fixes(&mut self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let Wanted { rules, unsafe_fixes, .. } = *self.wanted;
+        let RepairOptions { rules, unsafe_fixes, .. } = *self.wanted;
         for _ in 0..MAX_ROUNDS {
             let mut reported = found.clone();
             rules.apply(&mut reported);
             let fixable = self.scope.fixable(self.document, &reported);
             let mut now = Vec::new();
             let mut is_kept = |after: &Document| {
-                now = rules.found_in_brief(after);
+                now = rules.brief_diagnostics(after);
                 // Errors in syntax, names or types hide other errors.
                 n_errors(&now) <= n_errors(&found) || n_problems(&now) < n_problems(&found)
             };
@@ -284,14 +293,19 @@ impl Run<'_> {
     }
 
     /// Places the ops that the diagnostics need, and fixes the diagnostics that the new ops cause.
-    fn place_all(&mut self, options: &Options, found: &[Diagnostic]) -> Result<(), FixError> {
+    fn place_all(
+        &mut self,
+        options: &PlacementOptions,
+        found: &[Diagnostic],
+    ) -> Result<(), PlacementError> {
         let mut resets_noise = options.replace || self.n_over_budget(found) > 0;
         // A certificate covers only one placement.
         let n_rounds = if options.wants_proofs { 1 } else { MAX_ROUNDS };
         for round in 0..n_rounds {
             if round > 0 {
                 // Unchanged functions are tried again.
-                let is_fixed = |it: &FunctionOutcome| matches!(it.verdict, Verdict::Fixed(_));
+                let is_fixed =
+                    |it: &FunctionOutcome| matches!(it.verdict, PlacementVerdict::Fixed(_));
                 for it in &mut self.repaired.placed {
                     it.outcome.functions.retain(is_fixed);
                 }
@@ -300,7 +314,7 @@ impl Run<'_> {
                 break;
             }
             // After the insertion, suppressions may be unused and annotations may be wrong.
-            let found = self.wanted.rules.found_in_brief(self.document);
+            let found = self.wanted.rules.brief_diagnostics(self.document);
             let n_before = self.n_over_budget(&found);
             let found = self.apply_fixes(found);
             resets_noise = self.n_over_budget(&found) > n_before;
@@ -313,33 +327,42 @@ impl Run<'_> {
 
     /// Inserts `reduce_noise` if `resets_noise` is true, and HEIR's management ops. Returns true if
     /// the program changed.
-    fn place(&mut self, options: &Options, resets_noise: bool) -> Result<bool, FixError> {
+    fn place(
+        &mut self,
+        options: &PlacementOptions,
+        resets_noise: bool,
+    ) -> Result<bool, PlacementError> {
         let mut is_changed = false;
         if resets_noise && !options.is_cancelled() {
             let op = self.document.model().reset_name().to_owned();
             let functions = self.scope.functions(self.document);
             let outcome = self.document.insert_reduces(&functions, options)?;
-            is_changed |= self.note(op, true, outcome);
+            is_changed |= self.record_placement(op, true, outcome);
         }
-        if !self.document.is_of_heir() {
+        if !self.document.is_heir_program() {
             return Ok(is_changed);
         }
-        for (op, insert) in STAGES {
+        for (op, insert) in MANAGEMENT_STAGES {
             if options.is_cancelled() {
                 break;
             }
             let functions = self.scope.functions(self.document);
             let mut outcome = insert(self.document, &functions, options)?;
             if let Some(after) = outcome.after.take().filter(|_| outcome.is_change()) {
-                *self.document = Document::of(after);
+                *self.document = Document::from_program(after);
             }
-            is_changed |= self.note(op.to_owned(), false, outcome);
+            is_changed |= self.record_placement(op.to_owned(), false, outcome);
         }
         Ok(is_changed)
     }
 
     /// Records the outcome of a placement. Returns true if it changed the program.
-    fn note(&mut self, op: String, resets_noise: bool, outcome: Outcome) -> bool {
+    fn record_placement(
+        &mut self,
+        op: String,
+        resets_noise: bool,
+        outcome: PlacementOutcome,
+    ) -> bool {
         let edits = outcome.fix.as_ref().map(|it| it.edits.clone()).unwrap_or_default();
         let is_changed = !edits.is_empty();
         if is_changed {
@@ -352,7 +375,7 @@ impl Run<'_> {
     /// Returns the number of reported diagnostics of the scope that need `reduce_noise`.
     fn n_over_budget(&self, found: &[Diagnostic]) -> usize {
         let is_in_scope = self.scope.filter(self.document);
-        let over = found.iter().filter(|it| it.repair == Repair::Placement && is_in_scope(it));
+        let over = found.iter().filter(|it| it.repair == RepairKind::Placement && is_in_scope(it));
         let mut over: Vec<Diagnostic> = over.cloned().collect();
         self.wanted.rules.apply(&mut over);
         over.len()

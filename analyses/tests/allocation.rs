@@ -53,7 +53,7 @@ fn most_allocated(shape: &str, n: usize) -> u64 {
 }
 
 #[test]
-fn does_not_grow_with_the_file() {
+fn allocations_of_edits_do_not_grow_with_the_file() {
     // A copy of a table with 12,000 entries of one byte would exceed this.
     let slack = 8_000;
     for shape in ["noisy", "constants", "loops", "blocks", "unknown"] {

@@ -54,7 +54,7 @@
 //! meaning contains only earlier unknowns, so this terminates. A wrong step is refused, and a
 //! useless one does no harm.
 //!
-//! Cost: bounded by [`Limits`]; beyond them a file is refused.
+//! Cost: bounded by [`PolynomialLimits`]; beyond them a file is refused.
 
 mod integers;
 mod loops;
@@ -65,9 +65,9 @@ mod values;
 use noisy_syntax::Source;
 use serde::{Deserialize, Serialize};
 
-use self::pairs::{Arithmetic, Pairs};
-pub use self::polynomial::Limits;
-use self::values::Proof;
+use self::pairs::{ArithmeticOps, PairedPrograms};
+pub use self::polynomial::PolynomialLimits;
+use self::values::EqualityProof;
 
 /// The value of [`Equality::format`].
 pub const FORMAT: &str = "noisy-equality";
@@ -117,18 +117,22 @@ pub struct EqualPrograms {
 /// # Errors
 ///
 /// Returns the first claim that could not be verified.
-pub fn verify(before: &str, file: &Equality, limits: Limits) -> Result<EqualPrograms, String> {
+pub fn verify(
+    before: &str,
+    file: &Equality,
+    limits: PolynomialLimits,
+) -> Result<EqualPrograms, String> {
     if (&*file.format, file.version) != (FORMAT, VERSION) {
         return Err(format!("it is not a {FORMAT} of version {VERSION}"));
     }
-    let (old, new) = (read(before)?, read(&file.rewritten)?);
-    let pairs = Pairs::of(&old, &new, Arithmetic::Ring, &file.loops, &file.strides)?;
+    let (old, new) = (parse(before)?, parse(&file.rewritten)?);
+    let pairs = PairedPrograms::of(&old, &new, ArithmeticOps::Ring, &file.loops, &file.strides)?;
     let n_operands = pairs.uses.len();
-    let mut proof = Proof::new(pairs, limits)?;
+    let mut proof = EqualityProof::new(pairs, limits)?;
     for &(old, new) in &file.steps {
-        proof.step(old, new)?;
+        proof.prove_step(old, new)?;
     }
-    proof.finish()?;
+    proof.prove_pairs()?;
     Ok(EqualPrograms {
         n_loops: file.loops.len() + file.strides.len(),
         n_steps: file.steps.len(),
@@ -142,12 +146,12 @@ pub fn verify(before: &str, file: &Equality, limits: Limits) -> Result<EqualProg
 /// # Errors
 ///
 /// Returns the first difference.
-pub fn differ_in_reductions(before: &str, after: &str) -> Result<usize, String> {
-    let (old, new) = (read(before)?, read(after)?);
-    let pairs = Pairs::of(&old, &new, Arithmetic::Reductions, &[], &[])?;
+pub fn verify_reductions_only(before: &str, after: &str) -> Result<usize, String> {
+    let (old, new) = (parse(before)?, parse(after)?);
+    let pairs = PairedPrograms::of(&old, &new, ArithmeticOps::Reductions, &[], &[])?;
     let n_operands = pairs.uses.len();
-    let mut proof = Proof::new(pairs, Limits::default())?;
-    proof.finish()?;
+    let mut proof = EqualityProof::new(pairs, PolynomialLimits::default())?;
+    proof.prove_pairs()?;
     Ok(n_operands)
 }
 
@@ -156,7 +160,7 @@ pub fn differ_in_reductions(before: &str, after: &str) -> Result<usize, String> 
 /// # Errors
 ///
 /// The first error in the program.
-fn read(text: &str) -> Result<Source, String> {
+fn parse(text: &str) -> Result<Source, String> {
     if u32::try_from(text.len()).is_err() {
         return Err("a program is longer than 4 GiB".to_owned());
     }

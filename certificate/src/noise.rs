@@ -13,7 +13,7 @@ const ENDLESS: u64 = u32::MAX as u64;
 
 /// Noise before the resets, updated when sites become absent.
 #[derive(Debug)]
-pub(crate) struct Noise<'a> {
+pub(crate) struct LeastNoise<'a> {
     pub instance: &'a Instance,
     /// The users of each node, each once.
     pub users: Vec<Vec<u32>>,
@@ -22,9 +22,9 @@ pub(crate) struct Noise<'a> {
     /// The sites that are not chosen.
     pub is_absent: Vec<bool>,
     /// The least solution with these sites absent and all others chosen.
-    before: Vec<u64>,
+    before_reset: Vec<u64>,
     /// Lower bounds of the noise after each node, independent of its rule.
-    floor: Vec<u64>,
+    least_after: Vec<u64>,
     /// True if the least solution brings a node over its limit.
     is_over: bool,
     /// True if a chosen site gives its reset even where that raises noise; false if it gives the
@@ -32,13 +32,13 @@ pub(crate) struct Noise<'a> {
     is_exact: bool,
 }
 
-impl<'a> Noise<'a> {
+impl<'a> LeastNoise<'a> {
     /// Computes the noise with all sites chosen.
     ///
     /// # Errors
     ///
     /// If a node names a node or a site that does not exist.
-    pub(crate) fn new(instance: &'a Instance) -> Result<Noise<'a>, String> {
+    pub(crate) fn new(instance: &'a Instance) -> Result<LeastNoise<'a>, String> {
         let (n, n_sites) = (instance.nodes.len(), instance.sites.len());
         let (mut users, mut nodes_of) = (vec![Vec::new(); n], vec![Vec::new(); n_sites]);
         for (v, node) in instance.nodes.iter().enumerate() {
@@ -56,10 +56,18 @@ impl<'a> Noise<'a> {
         let is_absent = vec![false; n_sites];
         let (before, floor) = (vec![0; n], vec![0; n]);
         let (is_over, is_exact) = (false, false);
-        let mut it =
-            Noise { instance, users, nodes_of, is_absent, before, floor, is_over, is_exact };
+        let mut it = LeastNoise {
+            instance,
+            users,
+            nodes_of,
+            is_absent,
+            before_reset: before,
+            least_after: floor,
+            is_over,
+            is_exact,
+        };
         let mut log = Vec::new();
-        it.is_over = it.rise((0..n as u32).collect(), false, &mut log);
+        it.is_over = it.propagate((0..n as u32).collect(), false, &mut log);
         Ok(it)
     }
 
@@ -70,15 +78,15 @@ impl<'a> Noise<'a> {
         self.set_absent(absent);
         self.is_exact = false;
         let limits = self.instance.nodes.iter().map(|it| u64::from(it.limit.unwrap_or(u32::MAX)));
-        let over = self.before.iter().zip(limits).position(|(&before, limit)| before > limit);
+        let over = self.before_reset.iter().zip(limits).position(|(&before, limit)| before > limit);
         self.set_absent(&[]);
         over
     }
 
     /// Returns true if some node is over its limit when these sites and those that are already
     /// absent are not chosen.
-    pub(crate) fn is_over_without(&mut self, sites: &[u32]) -> bool {
-        self.is_none_where(sites, &[], &[])
+    pub(crate) fn is_core(&mut self, sites: &[u32]) -> bool {
+        self.is_conditional_core(sites, &[], &[])
     }
 
     /// Returns true if no legal choice without these sites and those that are already absent has
@@ -89,7 +97,7 @@ impl<'a> Noise<'a> {
     ///
     /// To find the least noise of the choices with `least`, these levels are put in for the noise
     /// after their nodes.
-    pub(crate) fn is_none_where(
+    pub(crate) fn is_conditional_core(
         &mut self,
         sites: &[u32],
         below: &[(u32, u32)],
@@ -100,23 +108,23 @@ impl<'a> Noise<'a> {
         }
         let mut start = BTreeSet::new();
         for &(v, level) in least {
-            let floor = &mut self.floor[v as usize];
+            let floor = &mut self.least_after[v as usize];
             *floor = (*floor).max(level.into());
             start.extend(self.users[v as usize].iter().copied());
         }
         let mut log = Vec::new();
-        let is_over = self.leave_out(sites, start, below.is_empty(), &mut log);
+        let is_over = self.raise_without(sites, start, below.is_empty(), &mut log);
         let absent: BTreeSet<u32> = sites.iter().copied().collect();
         let is_too_much = |&(v, level): &(u32, u32)| {
             let stays = |s: u32| self.is_absent[s as usize] || absent.contains(&s);
-            self.leaving(v, stays) >= u64::from(level)
+            self.noise_after(v, stays) >= u64::from(level)
         };
         let is_none = is_over || below.iter().any(is_too_much);
         for &(v, old) in log.iter().rev() {
-            self.before[v as usize] = old;
+            self.before_reset[v as usize] = old;
         }
         for &(v, _) in least {
-            self.floor[v as usize] = 0;
+            self.least_after[v as usize] = 0;
         }
         is_none
     }
@@ -124,15 +132,15 @@ impl<'a> Noise<'a> {
     /// Makes exactly these sites absent.
     pub(crate) fn set_absent(&mut self, sites: &[u32]) {
         self.is_absent.fill(false);
-        self.before.fill(0);
+        self.before_reset.fill(0);
         for &s in sites {
             self.is_absent[s as usize] = true;
         }
-        let all = (0..self.before.len() as u32).collect();
-        self.is_over = self.rise(all, false, &mut Vec::new());
+        let all = (0..self.before_reset.len() as u32).collect();
+        self.is_over = self.propagate(all, false, &mut Vec::new());
     }
 
-    fn leave_out(
+    fn raise_without(
         &mut self,
         sites: &[u32],
         mut start: BTreeSet<u32>,
@@ -147,7 +155,7 @@ impl<'a> Noise<'a> {
                 start.extend(self.users[v as usize].iter().copied());
             }
         }
-        let is_over = self.rise(start, stops, log);
+        let is_over = self.propagate(start, stops, log);
         for s in fresh {
             self.is_absent[s as usize] = false;
         }
@@ -156,17 +164,22 @@ impl<'a> Noise<'a> {
 
     /// Propagates noise from some nodes to their users until nothing changes. Returns true if a
     /// node is over its limit; with `stops`, it then returns immediately.
-    fn rise(&mut self, mut start: BTreeSet<u32>, stops: bool, log: &mut Vec<(u32, u64)>) -> bool {
-        let n = self.before.len();
+    fn propagate(
+        &mut self,
+        mut start: BTreeSet<u32>,
+        stops: bool,
+        log: &mut Vec<(u32, u64)>,
+    ) -> bool {
+        let n = self.before_reset.len();
         let (mut is_over, mut n_passes) = (false, 0);
         while !start.is_empty() {
             let mut queued = std::mem::take(&mut start);
             let mut heap: BinaryHeap<Reverse<u32>> = queued.iter().copied().map(Reverse).collect();
             while let Some(Reverse(v)) = heap.pop() {
                 queued.remove(&v);
-                let was = self.before[v as usize];
+                let was = self.before_reset[v as usize];
                 // Noise that still rises after more passes than nodes has no bound.
-                let now = match self.now(v) {
+                let now = match self.noise_before(v) {
                     now if n_passes > n && now > was => ENDLESS,
                     now => now.min(ENDLESS),
                 };
@@ -181,7 +194,7 @@ impl<'a> Noise<'a> {
                     continue;
                 }
                 log.push((v, was));
-                self.before[v as usize] = now;
+                self.before_reset[v as usize] = now;
                 for &w in &self.users[v as usize] {
                     if w <= v {
                         start.insert(w);
@@ -196,8 +209,8 @@ impl<'a> Noise<'a> {
     }
 
     /// Returns the noise after a node with some sites absent.
-    fn leaving(&self, v: u32, is_absent: impl Fn(u32) -> bool) -> u64 {
-        let before = self.before[v as usize];
+    fn noise_after(&self, v: u32, is_absent: impl Fn(u32) -> bool) -> u64 {
+        let before = self.before_reset[v as usize];
         let leaving = match self.instance.nodes[v as usize].site {
             Some(s) if !is_absent(s) => {
                 let reset = u64::from(self.instance.sites[s as usize].reset);
@@ -205,14 +218,14 @@ impl<'a> Noise<'a> {
             }
             _ => before,
         };
-        leaving.max(self.floor[v as usize])
+        leaving.max(self.least_after[v as usize])
     }
 
     /// Evaluates the rule of a node.
-    fn now(&self, v: u32) -> u64 {
+    fn noise_before(&self, v: u32) -> u64 {
         let node = &self.instance.nodes[v as usize];
         let is_absent = |s: u32| self.is_absent[s as usize];
-        let leaving = node.operands.iter().map(|&u| self.leaving(u, is_absent));
+        let leaving = node.operands.iter().map(|&u| self.noise_after(u, is_absent));
         match node.rule {
             NodeRule::Source(noise) => u64::from(noise),
             NodeRule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::failure::{Failure, is_increasing};
 use crate::file::{Multiplier, Proof, Row, Step};
-use crate::noise::Noise;
+use crate::noise::LeastNoise;
 use crate::reduced_weights::{Decision, ReducedWeights, SCALE, gcd};
 use crate::sweep;
 
 /// The state of a walk over the proofs of one instance.
 #[derive(Debug)]
 pub(crate) struct ProofWalk<'a> {
-    noise: Noise<'a>,
+    noise: LeastNoise<'a>,
     decided: Vec<Decision>,
     /// The assumed levels: a node, a level, and true if the noise after the node is at least the
     /// level.
@@ -24,7 +24,7 @@ pub(crate) struct ProofWalk<'a> {
 const MOST_DEPTH: usize = 40;
 
 /// A step whose child steps are not complete.
-enum Frame {
+enum PendingStep {
     /// Waits for the step without the site, then for the step with it.
     Branch { site: u32, without: Option<u64> },
     /// Waits for the step below the level, then for the step at or above it, in which the site of
@@ -35,13 +35,13 @@ enum Frame {
 }
 
 impl<'a> ProofWalk<'a> {
-    pub(crate) fn new(noise: Noise<'a>) -> ProofWalk<'a> {
+    pub(crate) fn new(noise: LeastNoise<'a>) -> ProofWalk<'a> {
         let decided = vec![Decision::Open; noise.instance.sites.len()];
         ProofWalk { noise, decided, levels: Vec::new(), depth: 0 }
     }
 
     /// Verifies a proof about sites with the given weights. Returns its bound.
-    pub(crate) fn proof(
+    pub(crate) fn verify_proof(
         &mut self,
         proof: &Proof,
         weights: &BTreeMap<u32, u64>,
@@ -56,7 +56,7 @@ impl<'a> ProofWalk<'a> {
         }
         self.depth += 1;
         for (number, row) in proof.rows.iter().enumerate() {
-            self.row(row, &format!("{place}, row {number}"))?;
+            self.verify_row(row, &format!("{place}, row {number}"))?;
         }
         for (number, list) in proof.multipliers.iter().enumerate() {
             if let Some(it) = list.iter().find(|it| it.0 as usize >= proof.rows.len()) {
@@ -64,7 +64,7 @@ impl<'a> ProofWalk<'a> {
                 return Err(wrong(why));
             }
         }
-        let proven = self.steps(proof, weights, place)?;
+        let proven = self.verify_steps(proof, weights, place)?;
         self.depth -= 1;
         if proven < proof.bound {
             return Err(wrong(format!("its steps prove {proven}, not {}", proof.bound)));
@@ -73,7 +73,7 @@ impl<'a> ProofWalk<'a> {
     }
 
     /// Verifies that a row holds for all legal choices that are still open.
-    fn row(&mut self, row: &Row, place: &str) -> Result<(), Failure> {
+    fn verify_row(&mut self, row: &Row, place: &str) -> Result<(), Failure> {
         let wrong = |why: String| Failure { place: place.to_owned(), why };
         let n = self.decided.len() as u32;
         match row {
@@ -83,7 +83,7 @@ impl<'a> ProofWalk<'a> {
                         "its sites are not increasing, or there is no such site".into(),
                     ));
                 }
-                if !self.noise.is_over_without(sites) {
+                if !self.noise.is_core(sites) {
                     return Err(wrong("is not a core: all other sites suffice".into()));
                 }
             }
@@ -97,7 +97,7 @@ impl<'a> ProofWalk<'a> {
                 if let Some(it) = below.iter().chain(least).find(|it| it.0 >= n_nodes) {
                     return Err(wrong(format!("there is no node {}", it.0)));
                 }
-                if !self.noise.is_none_where(core, below, least) {
+                if !self.noise.is_conditional_core(core, below, least) {
                     return Err(wrong("is not a core there: all other sites suffice".into()));
                 }
             }
@@ -108,7 +108,7 @@ impl<'a> ProofWalk<'a> {
                 {
                     return Err(wrong("a site twice, or there is no such site".into()));
                 }
-                let proven = self.proof(proof, &weights, place)?;
+                let proven = self.verify_proof(proof, &weights, place)?;
                 if proven < *least {
                     return Err(wrong(format!("is proven for {proven}, not {least}")));
                 }
@@ -117,24 +117,24 @@ impl<'a> ProofWalk<'a> {
         Ok(())
     }
 
-    fn steps(
+    fn verify_steps(
         &mut self,
         proof: &Proof,
         weights: &BTreeMap<u32, u64>,
         place: &str,
     ) -> Result<u64, Failure> {
-        let mut frames: Vec<Frame> = Vec::new();
+        let mut frames: Vec<PendingStep> = Vec::new();
         for (number, step) in proof.steps.iter().enumerate() {
             let here = || format!("{place}, step {number}");
             let wrong = |why: String| Failure { place: here(), why };
             let mut value = match step {
                 Step::Bound(list) => {
-                    let prices = self.prices(proof, *list, weights).map_err(wrong)?;
+                    let prices = self.reduced_weights(proof, *list, weights).map_err(wrong)?;
                     prices.least()
                 }
                 Step::Branch(site) => {
                     self.decide(&[*site], Decision::Absent).map_err(wrong)?;
-                    frames.push(Frame::Branch { site: *site, without: None });
+                    frames.push(PendingStep::Branch { site: *site, without: None });
                     continue;
                 }
                 Step::Level(node, level) => {
@@ -142,7 +142,7 @@ impl<'a> ProofWalk<'a> {
                         return Err(wrong(format!("there is no node {node}")));
                     }
                     self.levels.push((*node, *level, false));
-                    frames.push(Frame::Level {
+                    frames.push(PendingStep::Level {
                         node: *node,
                         level: *level,
                         below: None,
@@ -151,7 +151,8 @@ impl<'a> ProofWalk<'a> {
                     continue;
                 }
                 Step::Settle { multipliers, least, absent, chosen } => {
-                    let prices = self.prices(proof, *multipliers, weights).map_err(wrong)?;
+                    let prices =
+                        self.reduced_weights(proof, *multipliers, weights).map_err(wrong)?;
                     for (list, decision) in [(absent, Decision::Absent), (chosen, Decision::Chosen)]
                     {
                         for &site in list {
@@ -166,20 +167,21 @@ impl<'a> ProofWalk<'a> {
                     self.decide(absent, Decision::Absent).map_err(wrong)?;
                     self.decide(chosen, Decision::Chosen).map_err(wrong)?;
                     let settled = absent.iter().chain(chosen).copied().collect();
-                    frames.push(Frame::Settle { least: *least, settled });
+                    frames.push(PendingStep::Settle { least: *least, settled });
                     continue;
                 }
-                Step::Split(pieces) => self.split(pieces, weights, &here())?,
+                Step::Split(pieces) => self.verify_split(pieces, weights, &here())?,
                 Step::Sweep { order, multipliers, least } => {
-                    let prices = self.prices(proof, *multipliers, weights).map_err(wrong)?;
+                    let prices =
+                        self.reduced_weights(proof, *multipliers, weights).map_err(wrong)?;
                     let terms = sweep::SweepInput {
                         decided: &self.decided,
                         weights,
                         order,
                         least: *least,
                         proof,
-                        list: *multipliers as usize,
-                        prices: &prices,
+                        multipliers: *multipliers as usize,
+                        reduced_weights: &prices,
                     };
                     sweep::sweep(&self.noise, &terms).map_err(wrong)?;
                     *least
@@ -196,16 +198,16 @@ impl<'a> ProofWalk<'a> {
                             Err(wrong("is the last, and more follow".into()))
                         };
                     }
-                    Some(Frame::Branch { site, without: None }) => {
+                    Some(PendingStep::Branch { site, without: None }) => {
                         self.decided[site as usize] = Decision::Chosen;
-                        frames.push(Frame::Branch { site, without: Some(value) });
+                        frames.push(PendingStep::Branch { site, without: Some(value) });
                         break;
                     }
-                    Some(Frame::Branch { site, without: Some(without) }) => {
+                    Some(PendingStep::Branch { site, without: Some(without) }) => {
                         self.decided[site as usize] = Decision::Open;
                         value = value.min(without);
                     }
-                    Some(Frame::Level { node, level, below: None, .. }) => {
+                    Some(PendingStep::Level { node, level, below: None, .. }) => {
                         self.levels.pop();
                         self.levels.push((node, level, true));
                         // If the site were chosen, the noise after the node would be its reset.
@@ -217,17 +219,17 @@ impl<'a> ProofWalk<'a> {
                         if let Some(site) = absent {
                             self.decided[site as usize] = Decision::Absent;
                         }
-                        frames.push(Frame::Level { node, level, below: Some(value), absent });
+                        frames.push(PendingStep::Level { node, level, below: Some(value), absent });
                         break;
                     }
-                    Some(Frame::Level { below: Some(below), absent, .. }) => {
+                    Some(PendingStep::Level { below: Some(below), absent, .. }) => {
                         self.levels.pop();
                         if let Some(site) = absent {
                             self.decided[site as usize] = Decision::Open;
                         }
                         value = value.min(below);
                     }
-                    Some(Frame::Settle { least, settled }) => {
+                    Some(PendingStep::Settle { least, settled }) => {
                         for site in settled {
                             self.decided[site as usize] = Decision::Open;
                         }
@@ -253,7 +255,7 @@ impl<'a> ProofWalk<'a> {
     }
 
     /// Verifies independent proofs under the current decisions. Returns the sum of their bounds.
-    fn split(
+    fn verify_split(
         &mut self,
         pieces: &[Proof],
         weights: &BTreeMap<u32, u64>,
@@ -278,7 +280,7 @@ impl<'a> ProofWalk<'a> {
                 };
                 inside.insert(s, weight);
             }
-            sum = sum.saturating_add(self.proof(piece, &inside, &place)?);
+            sum = sum.saturating_add(self.verify_proof(piece, &inside, &place)?);
         }
         for (&s, &weight) in weights {
             if self.decided[s as usize] == Decision::Chosen && !owned.contains(&s) {
@@ -290,7 +292,7 @@ impl<'a> ProofWalk<'a> {
     }
 
     /// Computes the reduced weights and the bound of a list of multipliers.
-    fn prices(
+    fn reduced_weights(
         &self,
         proof: &Proof,
         list: u32,

@@ -24,13 +24,13 @@
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::file::{Multiplier, NodeRule, Proof, Row};
-use crate::noise::Noise;
+use crate::noise::LeastNoise;
 use crate::reduced_weights::{Decision, ReducedWeights};
 
 /// The largest number of states at a time. A sweep with more states fails.
 pub const MOST_STATES: usize = 1 << 20;
 /// The largest number of cores that are tracked at a time.
-const MOST_FOLLOWED: usize = 512;
+const MOST_TRACKED_CORES: usize = 512;
 
 /// The input of a sweep.
 pub(crate) struct SweepInput<'a> {
@@ -39,8 +39,8 @@ pub(crate) struct SweepInput<'a> {
     pub order: &'a [u32],
     pub least: u64,
     pub proof: &'a Proof,
-    pub list: usize,
-    pub prices: &'a ReducedWeights,
+    pub multipliers: usize,
+    pub reduced_weights: &'a ReducedWeights,
 }
 
 /// The choices with the least weight that lead to a state.
@@ -50,7 +50,7 @@ struct LightestPath {
     /// The excess of the weight over the bound, in the units of multipliers.
     excess: i128,
     /// The tracked cores with a chosen site, as bits.
-    hit: [u64; MOST_FOLLOWED / 64],
+    hit_cores: [u64; MOST_TRACKED_CORES / 64],
 }
 
 /// The noise after the live nodes.
@@ -71,10 +71,10 @@ struct NodeBounds {
 /// # Errors
 ///
 /// If the claim is false or could not be verified.
-pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
-    let topological = topological(noise).ok_or("a sweep over a program with loops")?;
-    let Some(swept) = bounds(noise, terms, &topological) else { return Ok(()) };
-    let order = order(noise, terms, &swept, &topological)?;
+pub(crate) fn sweep(noise: &LeastNoise, terms: &SweepInput) -> Result<(), String> {
+    let topological = topological_order(noise).ok_or("a sweep over a program with loops")?;
+    let Some(swept) = node_bounds(noise, terms, &topological) else { return Ok(()) };
+    let order = sweep_order(noise, terms, &swept, &topological)?;
     let nodes = &noise.instance.nodes;
     let mut last: Vec<usize> = vec![0; nodes.len()];
     for (at, &v) in order.iter().enumerate() {
@@ -84,14 +84,17 @@ pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
     }
     let followed = TrackedCores::new(noise, terms, &order);
     // Returns the weight of a choice with this excess.
-    let enough = |excess: i128| terms.prices.rounded(terms.prices.sum.saturating_add(excess));
+    let enough = |excess: i128| {
+        terms.reduced_weights.rounded(terms.reduced_weights.sum.saturating_add(excess))
+    };
     let at_once: u64 = terms
         .weights
         .iter()
         .filter(|it| terms.decided[*it.0 as usize] == Decision::Chosen)
         .fold(0, |sum, it| sum.saturating_add(*it.1));
     let mut live: Vec<u32> = Vec::new();
-    let start = LightestPath { weight: at_once, excess: 0, hit: [0; MOST_FOLLOWED / 64] };
+    let start =
+        LightestPath { weight: at_once, excess: 0, hit_cores: [0; MOST_TRACKED_CORES / 64] };
     let mut states: BTreeMap<LiveNoise, LightestPath> =
         BTreeMap::from([(LiveNoise::default(), start)]);
     let mut n_kept = 32;
@@ -102,14 +105,14 @@ pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
         let place: BTreeMap<u32, usize> = live.iter().enumerate().map(|it| (*it.1, it.0)).collect();
         let site = node.site.filter(|s| keeps && terms.weights.contains_key(s));
         let site = site.filter(|&s| terms.decided[s as usize] == Decision::Open);
-        let reduced = site.map_or(0, |s| terms.prices.reduced[&s]);
+        let reduced = site.map_or(0, |s| terms.reduced_weights.reduced[&s]);
         let mut next: BTreeMap<LiveNoise, LightestPath> = BTreeMap::new();
         for (state, way) in &states {
             let leaves = |u: u32| match place.get(&u) {
                 Some(&place) => u64::from(state[place]),
                 None => swept[u as usize].floor,
             };
-            let before = before(node, leaves);
+            let before = noise_before(node, leaves);
             if before > u64::from(node.limit.unwrap_or(u32::MAX)) {
                 continue;
             }
@@ -117,7 +120,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
                 if enough(way.excess) >= terms.least {
                     return;
                 }
-                followed.forget(at, &mut way);
+                followed.release_bits(at, &mut way);
                 let kept = state.iter().zip(&stays).filter(|it| *it.1).map(|it| *it.0);
                 let own = keeps.then(|| leaves.max(it.floor).min(u64::from(u32::MAX)) as u32);
                 match next.entry(kept.chain(own).collect()) {
@@ -135,11 +138,11 @@ pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
                 let mut chosen = way.clone();
                 chosen.weight = way.weight.saturating_add(terms.weights[&s]);
                 chosen.excess += reduced.max(0);
-                followed.hit(s, &mut chosen);
+                followed.record_site(s, &mut chosen);
                 put(u64::from(noise.instance.sites[s as usize].reset), chosen);
                 put(before, LightestPath { excess: way.excess + (-reduced).max(0), ..way.clone() });
             } else {
-                put(leaves_alone(noise, terms, v, before), way.clone());
+                put(noise_after(noise, terms, v, before), way.clone());
             }
         }
         let mut still = stays.iter();
@@ -149,7 +152,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
         }
         states = next;
         if states.len() >= 2 * n_kept {
-            thin(&mut states, live.len());
+            drop_dominated(&mut states, live.len());
             n_kept = states.len().max(32);
         } else {
             n_kept = n_kept.min(states.len()).max(32);
@@ -167,7 +170,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
 }
 
 /// Returns the noise before a node, given the noise after its operands.
-fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
+fn noise_before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
     let leaving = node.operands.iter().map(|&u| leaves(u));
     let now = match node.rule {
         NodeRule::Source(noise) => u64::from(noise),
@@ -180,7 +183,7 @@ fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
 
 /// Returns the noise after a node at which the sweep has no choice, given the noise before it. A
 /// site that is neither decided nor has a weight gives the lesser noise.
-fn leaves_alone(noise: &Noise, terms: &SweepInput, v: u32, before: u64) -> u64 {
+fn noise_after(noise: &LeastNoise, terms: &SweepInput, v: u32, before: u64) -> u64 {
     let Some(s) = noise.instance.nodes[v as usize].site else { return before };
     let reset = u64::from(noise.instance.sites[s as usize].reset);
     match terms.decided[s as usize] {
@@ -192,20 +195,20 @@ fn leaves_alone(noise: &Noise, terms: &SweepInput, v: u32, before: u64) -> u64 {
 }
 
 /// Returns true if the site of a node is decided to be chosen.
-fn is_chosen(noise: &Noise, terms: &SweepInput, v: u32) -> bool {
+fn is_chosen(noise: &LeastNoise, terms: &SweepInput, v: u32) -> bool {
     let site = noise.instance.nodes[v as usize].site;
     site.is_some_and(|s| terms.decided[s as usize] == Decision::Chosen)
 }
 
 /// Returns the site of a node if it is open and has a weight.
-fn free(noise: &Noise, terms: &SweepInput, v: u32) -> Option<u32> {
+fn open_site(noise: &LeastNoise, terms: &SweepInput, v: u32) -> Option<u32> {
     let s = noise.instance.nodes[v as usize].site?;
     let is_free = terms.decided[s as usize] == Decision::Open && terms.weights.contains_key(&s);
     is_free.then_some(s)
 }
 
 /// Returns the nodes in topological order, operands first; `None` if there are cycles.
-fn topological(noise: &Noise) -> Option<Vec<u32>> {
+fn topological_order(noise: &LeastNoise) -> Option<Vec<u32>> {
     let n = noise.users.len();
     let mut waits = vec![0_usize; n];
     for users in &noise.users {
@@ -228,26 +231,32 @@ fn topological(noise: &Noise) -> Option<Vec<u32>> {
 }
 
 /// Computes the bounds that the module header defines; `None` if no choice is legal.
-fn bounds(noise: &Noise, terms: &SweepInput, topological: &[u32]) -> Option<Vec<NodeBounds>> {
+fn node_bounds(
+    noise: &LeastNoise,
+    terms: &SweepInput,
+    topological: &[u32],
+) -> Option<Vec<NodeBounds>> {
     let nodes = &noise.instance.nodes;
     let mut swept = vec![NodeBounds::default(); nodes.len()];
     let mut most_before = vec![0_u64; nodes.len()];
     let limit = |v: u32| u64::from(nodes[v as usize].limit.unwrap_or(u32::MAX));
     for &v in topological {
         let node = &nodes[v as usize];
-        let (lo, hi) =
-            (before(node, |u| swept[u as usize].lo), before(node, |u| swept[u as usize].hi));
+        let (lo, hi) = (
+            noise_before(node, |u| swept[u as usize].lo),
+            noise_before(node, |u| swept[u as usize].hi),
+        );
         if lo > limit(v) {
             return None;
         }
         most_before[v as usize] = hi;
         let hi = hi.min(limit(v));
-        let (lo, hi) = match free(noise, terms, v) {
+        let (lo, hi) = match open_site(noise, terms, v) {
             Some(s) => {
                 let reset = u64::from(noise.instance.sites[s as usize].reset);
                 (lo.min(reset), hi.max(reset))
             }
-            None => (leaves_alone(noise, terms, v, lo), leaves_alone(noise, terms, v, hi)),
+            None => (noise_after(noise, terms, v, lo), noise_after(noise, terms, v, hi)),
         };
         (swept[v as usize].lo, swept[v as usize].hi) = (lo, hi);
     }
@@ -281,8 +290,8 @@ fn bounds(noise: &Noise, terms: &SweepInput, topological: &[u32]) -> Option<Vec<
 }
 
 /// Returns the active nodes in the order of the proof, with operands moved before their users.
-fn order(
-    noise: &Noise,
+fn sweep_order(
+    noise: &LeastNoise,
     terms: &SweepInput,
     swept: &[NodeBounds],
     topological: &[u32],
@@ -311,7 +320,7 @@ fn order(
     let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
     for &v in &out {
         if let Some(s) =
-            free(noise, terms, v).filter(|_| swept[v as usize].hi > swept[v as usize].floor)
+            open_site(noise, terms, v).filter(|_| swept[v as usize].hi > swept[v as usize].floor)
             && let Some(first) = seen.insert(s, v)
         {
             return Err(format!("a sweep over site {s}, which nodes {first} and {v} share"));
@@ -323,20 +332,20 @@ fn order(
 /// The tracked cores with their multipliers. A core has a bit from the first to the last of its
 /// sites.
 struct TrackedCores {
-    of: BTreeMap<u32, Vec<(usize, i128)>>,
-    ended: Vec<Vec<usize>>,
+    bits_of_site: BTreeMap<u32, Vec<(usize, i128)>>,
+    bits_ended_at: Vec<Vec<usize>>,
 }
 
 impl TrackedCores {
-    fn new(noise: &Noise, terms: &SweepInput, order: &[u32]) -> TrackedCores {
+    fn new(noise: &LeastNoise, terms: &SweepInput, order: &[u32]) -> TrackedCores {
         let mut at: BTreeMap<u32, usize> = BTreeMap::new();
         for (rank, &v) in order.iter().enumerate() {
-            if let Some(s) = free(noise, terms, v) {
+            if let Some(s) = open_site(noise, terms, v) {
                 at.insert(s, rank);
             }
         }
         let mut spans = Vec::new();
-        for &(row, Multiplier(y)) in &terms.proof.multipliers[terms.list] {
+        for &(row, Multiplier(y)) in &terms.proof.multipliers[terms.multipliers] {
             let Row::Core(sites) = &terms.proof.rows[row as usize] else { continue };
             let ranks = sites.iter().filter_map(|s| at.get(s).copied());
             if let (Some(first), Some(last)) = (ranks.clone().min(), ranks.max()) {
@@ -344,41 +353,44 @@ impl TrackedCores {
             }
         }
         spans.sort_by_key(|it| (it.0, it.1));
-        let mut out = TrackedCores { of: BTreeMap::new(), ended: vec![Vec::new(); order.len()] };
-        let mut free_from = [0_usize; MOST_FOLLOWED];
+        let mut out = TrackedCores {
+            bits_of_site: BTreeMap::new(),
+            bits_ended_at: vec![Vec::new(); order.len()],
+        };
+        let mut free_from = [0_usize; MOST_TRACKED_CORES];
         for (first, last, sites, y) in spans {
             let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
             free_from[bit] = last + 1;
-            out.ended[last].push(bit);
+            out.bits_ended_at[last].push(bit);
             for &s in sites {
                 if at.contains_key(&s) {
-                    out.of.entry(s).or_default().push((bit, y));
+                    out.bits_of_site.entry(s).or_default().push((bit, y));
                 }
             }
         }
         out
     }
 
-    fn hit(&self, site: u32, way: &mut LightestPath) {
-        for &(bit, y) in self.of.get(&site).into_iter().flatten() {
+    fn record_site(&self, site: u32, way: &mut LightestPath) {
+        for &(bit, y) in self.bits_of_site.get(&site).into_iter().flatten() {
             let (word, bit) = (bit / 64, 1_u64 << (bit % 64));
-            if way.hit[word] & bit != 0 {
+            if way.hit_cores[word] & bit != 0 {
                 way.excess += y;
             }
-            way.hit[word] |= bit;
+            way.hit_cores[word] |= bit;
         }
     }
 
-    fn forget(&self, rank: usize, way: &mut LightestPath) {
-        for &bit in &self.ended[rank] {
-            way.hit[bit / 64] &= !(1_u64 << (bit % 64));
+    fn release_bits(&self, rank: usize, way: &mut LightestPath) {
+        for &bit in &self.bits_ended_at[rank] {
+            way.hit_cores[bit / 64] &= !(1_u64 << (bit % 64));
         }
     }
 }
 
 /// Drops each state that has no less weight than another and at least as much noise after each
 /// node.
-fn thin(states: &mut BTreeMap<LiveNoise, LightestPath>, n_live: usize) {
+fn drop_dominated(states: &mut BTreeMap<LiveNoise, LightestPath>, n_live: usize) {
     let mut levels: Vec<Vec<u32>> = vec![Vec::new(); n_live];
     for state in states.keys() {
         for (list, &level) in levels.iter_mut().zip(state) {

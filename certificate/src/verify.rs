@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::failure::{Failure, is_increasing};
 use crate::file::System;
-use crate::noise::Noise;
+use crate::noise::LeastNoise;
 use crate::proof::ProofWalk;
 
 /// The value of [`crate::Certificate::format`].
@@ -30,7 +30,7 @@ pub struct Verified {
 /// Returns the first false claim.
 pub fn verify(system: &System) -> Result<Verified, Failure> {
     let wrong = |why: String| Failure { place: String::new(), why };
-    let mut noise = Noise::new(&system.instance).map_err(wrong)?;
+    let mut noise = LeastNoise::new(&system.instance).map_err(wrong)?;
     let sites = &system.instance.sites;
     let n = sites.len() as u32;
     if !is_increasing(&system.chosen) || system.chosen.last().is_some_and(|&it| it >= n) {
@@ -61,7 +61,7 @@ pub fn verify(system: &System) -> Result<Verified, Failure> {
             }
             weights.insert(s, site.cost);
         }
-        let proven = walk.proof(part, &weights, &place)?;
+        let proven = walk.verify_proof(part, &weights, &place)?;
         bound = bound.saturating_add(proven);
     }
     if bound < system.bound {

@@ -1,7 +1,7 @@
 //! The verifier accepts loops that run several iterations at a time and branches with common terms,
 //! and refuses programs that compute something else.
 
-use noisy_certificate::equality::{Equality, FORMAT, Limits, VERSION, verify};
+use noisy_certificate::equality::{Equality, FORMAT, PolynomialLimits, VERSION, verify};
 
 const HEADER: &str =
     "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.i32, %p: i1) -> !noisy.i32 {
@@ -66,7 +66,7 @@ fn compare(before: &str, after: &str, n_at_once: &[u64]) -> Result<(), String> {
         strides: if parts.is_empty() { Vec::new() } else { vec![(first, parts)] },
         steps: Vec::new(),
     };
-    verify(before, &file, Limits::default()).map(|_| ())
+    verify(before, &file, PolynomialLimits::default()).map(|_| ())
 }
 
 fn strided(from: &str, to: &str) -> Result<(), String> {
@@ -143,7 +143,7 @@ fn keeps_the_order_of_carried_values() {
 }
 
 #[test]
-fn sums_may_start_elsewhere_and_linear_ones_alone() {
+fn accepts_other_initial_values_of_sums_only() {
     let program = |op: &str, init: &str, end: &str| {
         format!(
             "{HEADER}  %q = scf.for %i = %c0 to %c6 step %c1 iter_args(%w = {init}) -> (!noisy.i32) {{\n    %x = noisy.{op} %w, %c : !noisy.i32\n    scf.yield %x : !noisy.i32\n  }}\n{end}{END}"
@@ -172,7 +172,7 @@ fn case(op: &str, x: &str, y: &str) -> String {
 }
 
 #[test]
-fn accepts_common_terms_and_factors_behind_branches_alone() {
+fn accepts_only_common_terms_and_factors_after_branches() {
     let plain = |it: &str| format!("    scf.yield {it} : !noisy.i32\n");
     let line = |op: &str, it: &str| format!("  %r = noisy.{op} %s, {it} : !noisy.i32\n");
     let all = |cases: [String; 2], after: &str| branch([&cases[0], &cases[1]], after);
@@ -218,7 +218,7 @@ fn refuses_long_lists_of_iterations() {
         strides: vec![(first(&before), vec![(first(&after), 4_000_000_000)])],
         steps: Vec::new(),
     };
-    let is = verify(&before, &file, Limits::default()).expect_err("it is too long");
+    let is = verify(&before, &file, PolynomialLimits::default()).expect_err("it is too long");
     assert!(is.contains("too many iterations"), "{is}");
 }
 

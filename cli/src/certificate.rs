@@ -10,10 +10,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use noisy_analyses::Document;
-use noisy_analyses::repair::placement::extract::{Calls, MOST_COPIES, Request, extract};
-use noisy_certificate::equality::{Equality, Limits};
+use noisy_analyses::repair::placement::extract::{
+    ExtractionRequest, LiveCalls, MAX_COPIES, extract,
+};
+use noisy_certificate::equality::{Equality, PolynomialLimits};
 use noisy_certificate::{Certificate, FORMAT, Function, Instance, System, VERSION, verify};
-use noisy_dataflow::sparse::MAX_APART;
+use noisy_dataflow::sparse::DEFAULT_MAX_CONTEXTS;
 use noisy_output::shown_line;
 use noisy_settings::Settings;
 use rustc_hash::FxHashSet;
@@ -23,26 +25,26 @@ use serde_json::{Value, json};
 use crate::file::check;
 use crate::file::equality;
 use crate::file::fix;
-use crate::input::args::VerifyCertificate;
+use crate::input::args::VerifyCertificateArgs;
 use crate::input::setup;
 use crate::input::walk::Input;
-use crate::{CLEAN, FAILED, FOUND, complain};
+use crate::{EXIT_CLEAN, EXIT_FAILURE, EXIT_FINDINGS, print_error};
 
 /// Verifies a certificate; returns the exit code.
 ///
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i32> {
-    let claims = match Claims::read(args) {
+pub(crate) fn run(args: &VerifyCertificateArgs, out: &mut dyn Write) -> io::Result<i32> {
+    let claims = match VerificationInput::read(args) {
         Ok(it) => it,
         Err(why) => {
-            complain(&format!("noisy-check: {why}"));
-            return Ok(FAILED);
+            print_error(&format!("noisy-check: {why}"));
+            return Ok(EXIT_FAILURE);
         }
     };
     let mut lines: Vec<Value> = Vec::new();
-    let why = claims.judge(args.unsafe_fixes, &mut lines).err();
+    let why = claims.verify_all(args.unsafe_fixes, &mut lines).err();
     for line in &lines {
         writeln!(out, "{line}")?;
     }
@@ -55,11 +57,11 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
         writeln!(out, "{line}")?;
     }
     out.flush()?;
-    Ok(if why.is_some() { FOUND } else { CLEAN })
+    Ok(if why.is_some() { EXIT_FINDINGS } else { EXIT_CLEAN })
 }
 
 /// The certificates, the programs, and the settings of a verification.
-struct Claims {
+struct VerificationInput {
     certificate: Certificate,
     equality: Option<Equality>,
     /// The program before the fix.
@@ -69,13 +71,13 @@ struct Claims {
     settings: Settings,
 }
 
-impl Claims {
-    fn read(args: &VerifyCertificate) -> Result<Self, String> {
+impl VerificationInput {
+    fn read(args: &VerifyCertificateArgs) -> Result<Self, String> {
         let resolver = setup::resolver(&args.settings)?;
         let (_, certificate) = read(&args.certificate)?;
-        let certificate = parsed(&args.certificate, &certificate)?;
+        let certificate = parse_certificate(&args.certificate, &certificate)?;
         let equality = match &args.equality {
-            Some(path) => Some(parsed(path, &read(path)?.1)?),
+            Some(path) => Some(parse_certificate(path, &read(path)?.1)?),
             None => None,
         };
         let (name, program) = read(&args.program)?;
@@ -89,7 +91,7 @@ impl Claims {
     }
 
     /// Verifies all claims, and adds one line for each verified claim.
-    fn judge(&self, unsafe_fixes: bool, lines: &mut Vec<Value>) -> Result<(), Refused> {
+    fn verify_all(&self, unsafe_fixes: bool, lines: &mut Vec<Value>) -> Result<(), Refusal> {
         let wrong = |why: String| (None, why);
         let mut program = &self.program;
         let mut rewritten = None;
@@ -99,8 +101,9 @@ impl Claims {
                 let why = "the certificate of equality was made for a different program";
                 return Err(wrong(why.to_owned()));
             }
-            let equal = noisy_certificate::equality::verify(program, it, Limits::default())
-                .map_err(|why| wrong(format!("the programs are not shown equal: {why}")))?;
+            let equal =
+                noisy_certificate::equality::verify(program, it, PolynomialLimits::default())
+                    .map_err(|why| wrong(format!("the programs are not shown equal: {why}")))?;
             lines.push(json!({
                 "verified": true,
                 "equal": true,
@@ -124,11 +127,11 @@ impl Claims {
             }
         }
         let mut document = Document::with_model(program, self.settings.model.noise().clone());
-        fix::apply(&mut document, &self.settings, unsafe_fixes).map_err(wrong)?;
-        judge(&self.certificate, &document, &self.settings, lines)?;
+        fix::apply_fixes(&mut document, &self.settings, unsafe_fixes).map_err(wrong)?;
+        verify_placements(&self.certificate, &document, &self.settings, lines)?;
         if let Some(fixed) = &self.fixed {
             let before = document.source().text().to_string();
-            let n = noisy_certificate::equality::differ_in_reductions(&before, fixed)
+            let n = noisy_certificate::equality::verify_reductions_only(&before, fixed)
                 .map_err(|why| wrong(format!("the fixed program differs: {why}")))?;
             lines.push(json!({ "verified": true, "fixed": true, "operands": n }));
         }
@@ -139,13 +142,13 @@ impl Claims {
 /// The name and the text of a file.
 fn read(path: &Path) -> Result<(String, String), String> {
     let input = if path == Path::new("-") { Input::Stdin } else { Input::File(path.into()) };
-    let name = check::name(&input, "<stdin>");
-    let text = check::guarded(|| check::read(&input));
+    let name = check::input_name(&input, "<stdin>");
+    let text = check::catch_panics(|| check::read(&input));
     text.map(|text| (name.clone(), text))
         .map_err(|it| format!("{}: {}", shown_line(&name), it.message))
 }
 
-fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, String> {
+fn parse_certificate<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|why| {
         let name = shown_line(&path.to_string_lossy()).into_owned();
         format!("{name}: this file is not a certificate: {why}")
@@ -153,15 +156,15 @@ fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, String> {
 }
 
 /// A refused claim: its function, if it concerns a function, and the reason.
-type Refused = (Option<String>, String);
+type Refusal = (Option<String>, String);
 
 /// Verifies the placements, and adds one line for each verified function.
-fn judge(
+fn verify_placements(
     certificate: &Certificate,
     document: &Document,
     settings: &Settings,
     lines: &mut Vec<Value>,
-) -> Result<(), Refused> {
+) -> Result<(), Refusal> {
     let wrong = |why: String| Err((None, why));
     if (&*certificate.format, certificate.version) != (FORMAT, VERSION) {
         return wrong(format!("it is not a {FORMAT} of version {VERSION}"));
@@ -198,7 +201,7 @@ fn judge(
         let why = "this function exceeds the budget, but the certificate does not cover it";
         return Err((Some(document.function_name(function)), why.to_owned()));
     }
-    let calls = Calls::new(document);
+    let calls = LiveCalls::new(document);
     for (system, open) in certificate.systems.iter().zip(&open) {
         let names: Vec<&str> = system.functions.iter().map(|it| &*it.name).collect();
         let first = names.first().map(|it| (*it).to_owned());
@@ -209,12 +212,19 @@ fn judge(
         }
         let ask = |copies| {
             let (objective, replace) = (placement.objective, placement.replace);
-            let request = Request { functions, closed, objective, replace, copies };
+            let request = ExtractionRequest {
+                functions,
+                excluded: closed,
+                objective,
+                replace,
+                max_copies: copies,
+            };
             let question = extract(document, &calls, &request).map_err(|it| it.to_string())?;
             compare(system, &question.instance, question.unit).map(|()| question)
         };
-        let question =
-            ask(MOST_COPIES).or_else(|why| ask(MAX_APART).map_err(|_| why)).map_err(wrong)?;
+        let question = ask(MAX_COPIES)
+            .or_else(|why| ask(DEFAULT_MAX_CONTEXTS).map_err(|_| why))
+            .map_err(wrong)?;
         if !question.is_exact && system.bound > 0 {
             let why =
                 "it claims a lower bound for a problem that may be stricter than the analysis";

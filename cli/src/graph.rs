@@ -3,12 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use noisy_analyses::{Document, Verdict, insert_reduces};
-use noisy_graph::{choose, graphs};
-use noisy_output::{Kind, shown_line};
+use noisy_analyses::{Document, PlacementVerdict, insert_reduces};
+use noisy_graph::{build_graphs, choose_function};
+use noisy_output::{FileKind, shown_line};
 
 use crate::file::check;
-use crate::input::args::{self, Picture};
+use crate::input::args::{self, GraphFormat};
 use crate::input::setup;
 use crate::input::walk::Input;
 use crate::output::page;
@@ -18,44 +18,46 @@ use crate::output::page;
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
+pub(crate) fn run(args: &args::GraphArgs) -> io::Result<i32> {
     let kind = match args.format {
-        Picture::Dot => Kind::Dot,
-        Picture::Svg => Kind::Svg,
-        Picture::Html => Kind::Html,
+        GraphFormat::Dot => FileKind::Dot,
+        GraphFormat::Svg => FileKind::Svg,
+        GraphFormat::Html => FileKind::Html,
     };
-    let target = page::Target { file: args.output_file.as_deref(), kind, force: args.force };
-    page::deliver(|| draw(args), &args.path, target)
+    let target = page::PictureTarget { file: args.output_file.as_deref(), kind, force: args.force };
+    page::write_picture(|| draw(args), &args.path, target)
 }
 
-fn draw(args: &args::Graph) -> Result<String, String> {
+fn draw(args: &args::GraphArgs) -> Result<String, String> {
     let resolver = setup::resolver(&args.settings)?;
     let input =
         if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
-    let name = check::shown_name(&input, "<stdin>");
+    let name = check::shown_input_name(&input, "<stdin>");
     let path = input.path("<stdin>");
     let settings = setup::settings(&resolver, path)?;
-    let text =
-        check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
+    let text = check::catch_panics(|| check::read(&input))
+        .map_err(|it| format!("{name}: {}", it.message))?;
     let document = Document::with_model(&text, settings.model.noise().clone());
     let in_file = |why: String| format!("{name}: {}", shown_line(&why));
-    let function = choose(&document, args.function.as_deref()).map_err(in_file)?;
+    let function = choose_function(&document, args.function.as_deref()).map_err(in_file)?;
     let mut fixed = None;
     if args.fix {
         let options = settings.placement.options(settings.placement.time_limit.duration());
         let outcome =
             insert_reduces(&document, &[function], &options).map_err(|it| it.to_string())?;
-        if let Some(Verdict::Refused(why)) = outcome.functions.first().map(|it| &it.verdict) {
+        if let Some(PlacementVerdict::Refused(why)) =
+            outcome.functions.first().map(|it| &it.verdict)
+        {
             return Err(in_file(format!("@{}: {why}", document.function_name(function))));
         }
         fixed = outcome.fix.map(|fix| {
             (Document::with_model(&fix.apply(&text), document.model().clone()), fix.title)
         });
     }
-    let graphs = graphs(&document, function, fixed.as_ref().map(|it| (&it.0, &*it.1)));
+    let graphs = build_graphs(&document, function, fixed.as_ref().map(|it| (&it.0, &*it.1)));
     Ok(match args.format {
-        Picture::Dot => noisy_graph::dot(&graphs),
-        Picture::Svg => noisy_graph::svg(&graphs),
-        Picture::Html => noisy_graph::html(&name, &graphs),
+        GraphFormat::Dot => noisy_graph::dot(&graphs),
+        GraphFormat::Svg => noisy_graph::svg(&graphs),
+        GraphFormat::Html => noisy_graph::html(&name, &graphs),
     })
 }

@@ -24,16 +24,16 @@ use noisy_syntax::parallel;
 
 use crate::input::args::{self, Cli, Command};
 
-const CLEAN: i32 = 0;
-const FOUND: i32 = 1;
-const FAILED: i32 = 2;
-const INTERNAL: i32 = 101;
+const EXIT_CLEAN: i32 = 0;
+const EXIT_FINDINGS: i32 = 1;
+const EXIT_FAILURE: i32 = 2;
+const EXIT_INTERNAL_ERROR: i32 = 101;
 
 fn main() {
     // A panic while a file is checked is reported with the file.
     std::panic::set_hook(Box::new(|panic| {
         if std::env::var_os("RUST_BACKTRACE").is_some() {
-            complain(&format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
+            print_error(&format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
         }
     }));
     noisy_output::clean_up_on_signals();
@@ -41,10 +41,10 @@ fn main() {
     let code = match parallel::with_deep_stack(|| dispatch(&cli)) {
         Ok(code) => code,
         // A broken pipe is not an error: the reader has read enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => FAILED,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => EXIT_FAILURE,
         Err(error) => {
-            complain(&format!("noisy-check: {}", noisy_output::reason(&error)));
-            FAILED
+            print_error(&format!("noisy-check: {}", noisy_output::reason(&error)));
+            EXIT_FAILURE
         }
     };
     exit(code)
@@ -86,10 +86,10 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
         }
     }
     out.flush()?;
-    Ok(CLEAN)
+    Ok(EXIT_CLEAN)
 }
 
-fn complain(text: &str) {
+fn print_error(text: &str) {
     // There is no other place to report a failure of standard error.
     let _ = writeln!(io::stderr(), "{}", noisy_output::shown(text));
 }

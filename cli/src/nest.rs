@@ -7,15 +7,17 @@ mod svg;
 use std::io;
 use std::path::Path;
 
-use noisy_loops::Aliasing;
+use noisy_loops::AliasAssumptions;
 use noisy_loops::nest::is_loop;
-use noisy_loops::space::{Arrow, Change, Changed, DrawingSize, PointPart, Space};
-use noisy_output::{Kind, shown_line};
+use noisy_loops::space::{
+    DependenceArrow, DrawingSize, IterationSpace, PointPart, ReorderedPoints, Reordering,
+};
+use noisy_output::{FileKind, shown_line};
 use noisy_syntax::{Ir, Op, Source};
 use serde_json::json;
 
 use crate::file::check;
-use crate::input::args::{self, NestPicture, Reorder};
+use crate::input::args::{self, LoopOrder, NestFormat};
 use crate::input::setup;
 use crate::input::walk::Input;
 use crate::output::page;
@@ -25,64 +27,64 @@ use crate::output::page;
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn run(args: &args::Nest) -> io::Result<i32> {
+pub(crate) fn run(args: &args::NestArgs) -> io::Result<i32> {
     let kind = match args.format {
-        NestPicture::Html => Kind::Html,
-        NestPicture::Svg => Kind::Svg,
-        NestPicture::Json => Kind::Json,
+        NestFormat::Html => FileKind::Html,
+        NestFormat::Svg => FileKind::Svg,
+        NestFormat::Json => FileKind::Json,
     };
-    let target = page::Target { file: args.output_file.as_deref(), kind, force: args.force };
-    page::deliver(|| draw(args), &args.path, target)
+    let target = page::PictureTarget { file: args.output_file.as_deref(), kind, force: args.force };
+    page::write_picture(|| draw(args), &args.path, target)
 }
 
-fn draw(args: &args::Nest) -> Result<String, String> {
+fn draw(args: &args::NestArgs) -> Result<String, String> {
     let input =
         if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
-    let name = check::shown_name(&input, "<stdin>");
+    let name = check::shown_input_name(&input, "<stdin>");
     let resolver = setup::resolver(&args.settings)?;
     let loops = setup::settings(&resolver, input.path("<stdin>"))?.loops;
-    let aliasing = Aliasing { arguments_may_alias: loops.arguments_may_alias };
-    let text =
-        check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
+    let aliasing = AliasAssumptions { arguments_may_alias: loops.arguments_may_alias };
+    let text = check::catch_panics(|| check::read(&input))
+        .map_err(|it| format!("{name}: {}", it.message))?;
     let source = Source::new(&text);
     let in_file = |why: String| format!("{name}: {}", shown_line(&why));
-    let op = choose(&source, args.line).map_err(in_file)?;
+    let op = choose_loop(&source, args.line).map_err(in_file)?;
     let size = DrawingSize { points: args.size, tile: args.tile };
-    let space = Space::new(&source, op, size, aliasing).map_err(in_file)?;
+    let space = IterationSpace::new(&source, op, size, aliasing).map_err(in_file)?;
     let after = match args.after {
         None => None,
-        Some(order) => Some(changed(&space, order).ok_or_else(|| {
+        Some(order) => Some(index_of_order(&space, order).ok_or_else(|| {
             in_file(format!(
                 "another order of the loops over {} is not shown: {}",
-                space.ivs.join(" and "),
-                why_not(&space)
+                space.iv_names.join(" and "),
+                why_no_orders(&space)
             ))
         })?),
     };
     Ok(match args.format {
-        NestPicture::Html => html::draw(&name, &space, after),
-        NestPicture::Svg => svg::draw(&name, &space, after.map(|it| &space.changes[it])),
-        NestPicture::Json => format!("{:#}\n", data(&space)),
+        NestFormat::Html => html::draw(&name, &space, after),
+        NestFormat::Svg => svg::draw(&name, &space, after.map(|it| &space.changes[it])),
+        NestFormat::Json => format!("{:#}\n", to_json(&space)),
     })
 }
 
 /// The index of an order in the changes of a space.
-fn changed(space: &Space, order: Reorder) -> Option<usize> {
+fn index_of_order(space: &IterationSpace, order: LoopOrder) -> Option<usize> {
     space.changes.iter().position(|it| {
         let same = match it.change {
-            Change::Interchange => Reorder::Interchange,
-            Change::Skew => Reorder::Skew,
-            Change::Wavefront => Reorder::Wavefront,
-            Change::ReverseOuter => Reorder::ReverseOuter,
-            Change::ReverseInner => Reorder::ReverseInner,
-            Change::Tile(_) => Reorder::Tile,
+            Reordering::Interchange => LoopOrder::Interchange,
+            Reordering::Skew => LoopOrder::Skew,
+            Reordering::Wavefront => LoopOrder::Wavefront,
+            Reordering::ReverseOuter => LoopOrder::ReverseOuter,
+            Reordering::ReverseInner => LoopOrder::ReverseInner,
+            Reordering::Tile(_) => LoopOrder::Tile,
         };
         same == order
     })
 }
 
 /// The reason why a space has no other orders.
-fn why_not(space: &Space) -> &'static str {
+fn why_no_orders(space: &IterationSpace) -> &'static str {
     if space.points.iter().any(|it| it.part != PointPart::Whole) {
         "there are other ops before or after the inner loop"
     } else {
@@ -91,7 +93,7 @@ fn why_not(space: &Space) -> &'static str {
 }
 
 /// The loop that contains a line, or the first loop with another loop in it.
-fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
+fn choose_loop(source: &Source, line: Option<usize>) -> Result<Op, String> {
     let ir = source.ir();
     let Some(line) = line else {
         let mut loops = Vec::new();
@@ -101,7 +103,7 @@ fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
             }
         });
         let has_inner =
-            |&&op: &&Op| loops.iter().any(|&it| it != op && around(ir, it).any(|it| it == op));
+            |&&op: &&Op| loops.iter().any(|&it| it != op && ancestors(ir, it).any(|it| it == op));
         return loops
             .iter()
             .find(has_inner)
@@ -117,22 +119,22 @@ fn choose(source: &Source, line: Option<usize>) -> Result<Op, String> {
     let start = text.line_to_byte(line - 1);
     let blanks = text.line(line - 1).chars().take_while(|it| matches!(it, ' ' | '\t')).count();
     let at = ir.item_at(start + blanks);
-    let found = at.and_then(|it| around(ir, it).find(|&it| is_loop(ir, it)));
+    let found = at.and_then(|it| ancestors(ir, it).find(|&it| is_loop(ir, it)));
     found.ok_or_else(|| format!("line {line} is not in a loop"))
 }
 
 /// An op and its ancestors, innermost first.
-fn around(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
+fn ancestors(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
     std::iter::successors(Some(op), |&it| ir.parent_op(it))
 }
 
 /// The kind of dependence of an arrow, in one word.
-fn kind(it: &Arrow) -> &'static str {
+fn dependence_kind(it: &DependenceArrow) -> &'static str {
     it.kind.map_or("carried value", noisy_loops::DependenceKind::name)
 }
 
 /// The space as JSON. Arrows refer to points, and orders to both, by index.
-fn data(space: &Space) -> serde_json::Value {
+fn to_json(space: &IterationSpace) -> serde_json::Value {
     let points: Vec<_> = space
         .points
         .iter()
@@ -145,21 +147,21 @@ fn data(space: &Space) -> serde_json::Value {
             json!({ "at": it.at, "part": part, "used": it.is_used })
         })
         .collect();
-    let arrow = |it: &Arrow| json!({ "from": it.from, "to": it.to, "source": it.source, "target": it.target, "kind": kind(it) });
-    let changed = |it: &Changed| {
+    let arrow = |it: &DependenceArrow| json!({ "from": it.from, "to": it.to, "source": it.source, "target": it.target, "kind": dependence_kind(it) });
+    let changed = |it: &ReorderedPoints| {
         json!({
             "name": it.change.name(),
-            "title": it.change.title(&space.ivs),
-            "allowed": it.verdict.is_ok(),
-            "why": it.verdict.as_ref().err(),
+            "title": it.change.title(&space.iv_names),
+            "allowed": it.legality.is_ok(),
+            "why": it.legality.as_ref().err(),
             "backward": it.backward,
             "order": it.order,
         })
     };
     let around: serde_json::Map<_, _> =
-        space.around.iter().map(|it| (it.0.clone(), json!(it.1))).collect();
+        space.fixed_ivs.iter().map(|it| (it.0.clone(), json!(it.1))).collect();
     json!({
-        "loops": space.ivs,
+        "loops": space.iv_names,
         "lines": space.lines,
         "around": around,
         "points": points,
@@ -186,14 +188,14 @@ mod tests {
 }
 ";
 
-    fn space(line: Option<usize>) -> Result<Space, String> {
+    fn space(line: Option<usize>) -> Result<IterationSpace, String> {
         let source = Source::new(PROGRAM);
         let size = DrawingSize { points: 3, tile: 2 };
-        Space::new(&source, choose(&source, line)?, size, Aliasing::default())
+        IterationSpace::new(&source, choose_loop(&source, line)?, size, AliasAssumptions::default())
     }
 
     #[test]
-    fn a_line_names_its_loops() {
+    fn chooses_the_loops_of_a_line() {
         for line in [None, Some(2), Some(3), Some(4)] {
             assert_eq!(space(line).expect("a nest").lines, [2, 3], "{line:?}");
         }
@@ -201,14 +203,14 @@ mod tests {
         assert_eq!(space(Some(1)).unwrap_err(), "line 1 is not in a loop");
         assert_eq!(space(Some(99)).unwrap_err(), "there is no line 99: the file has 12");
         let none = Source::new("func.func @f() { return }");
-        assert_eq!(choose(&none, None).unwrap_err(), "there is no loop");
+        assert_eq!(choose_loop(&none, None).unwrap_err(), "there is no loop");
     }
 
     #[test]
     fn a_refused_order_has_red_arrows_and_its_reason() {
         let space = space(None).expect("a nest");
         assert_eq!(space.points.len(), 9);
-        let data = data(&space);
+        let data = to_json(&space);
         let orders = data["orders"].as_array().expect("orders");
         let of = |name: &str| orders.iter().find(|it| it["name"] == name).expect("an order");
         let interchange = of("interchange");

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use noisy_analyses::report::diff;
 use noisy_output::{quoted_name, shown_line, shown_path};
-use noisy_settings::{Origin, Overrides, Resolver};
+use noisy_settings::{ConfigOrigin, ConfigResolver, Overrides};
 use noisy_syntax::{Source, TextEdit, parallel};
 
 use crate::file::check;
@@ -12,13 +12,13 @@ use crate::file::write::{GroupCommit, Replacement};
 use crate::input::args;
 use crate::input::failure::Failure;
 use crate::input::select::Selection;
-use crate::input::walk::{self, Filter, Input};
-use crate::output::paint::{self, Look};
-use crate::run::outcome::count;
-use crate::{CLEAN, FAILED, FOUND, INTERNAL, complain};
+use crate::input::walk::{self, Input, InputFilter};
+use crate::output::paint::{self, OutputStyle};
+use crate::run::outcome::count_text;
+use crate::{EXIT_CLEAN, EXIT_FAILURE, EXIT_FINDINGS, EXIT_INTERNAL_ERROR, print_error};
 
 /// The result of one file.
-enum Done {
+enum FormatOutcome {
     /// The file is formatted: the text to print, and true if it changes.
     Formatted(String, bool),
     /// The file has a syntax error, at a line and column from 1: the message, and the text to echo.
@@ -31,73 +31,82 @@ enum Done {
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
+pub(crate) fn run(args: &args::FormatArgs) -> io::Result<i32> {
     let usage = |why: String| {
-        complain(&format!("noisy-check: {why}"));
-        Ok(FAILED)
+        print_error(&format!("noisy-check: {why}"));
+        Ok(EXIT_FAILURE)
     };
-    let origin = if args.isolated { Origin::Nowhere } else { Origin::Nearest };
-    let resolver = Resolver::new(origin, Overrides::default());
+    let origin = if args.isolated { ConfigOrigin::NoFile } else { ConfigOrigin::Nearest };
+    let resolver = ConfigResolver::new(origin, Overrides::default());
     let selection = match Selection::new(&args.exclude, &[]) {
         Ok(it) => it,
         Err(why) => return usage(why),
     };
-    let mut configs = resolver.in_a_row();
-    let found = walk::inputs(
+    let mut configs = resolver.by_folder();
+    let found = walk::find_inputs(
         &args.paths,
-        Filter {
+        InputFilter {
             is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
-            force: args.force_exclude,
-            gitignore: !args.no_respect_gitignore,
+            applies_to_named: args.force_exclude,
+            respects_gitignore: !args.no_respect_gitignore,
             stdin_filename: &args.stdin_filename,
         },
     );
-    found.say_left_out();
+    found.report_left_out();
     if found.excludes_stdin && !args.check && !args.diff {
         walk::echo_stdin()?;
     }
     let is_filter =
         found.inputs == [Input::Stdin] || found.excludes_stdin && found.inputs.is_empty();
-    let walk::Files { inputs, unreadable, .. } = found;
-    let mut code = CLEAN;
+    let walk::FoundInputs { inputs, unreadable, .. } = found;
+    let mut code = EXIT_CLEAN;
     let worse = |code: &mut i32, it: i32| *code = (*code).max(it);
     for it in &unreadable {
-        complain(&format!("noisy-check: {}: {}", shown_path(&it.path), it.why));
-        worse(&mut code, FAILED);
+        print_error(&format!("noisy-check: {}: {}", shown_path(&it.path), it.why));
+        worse(&mut code, EXIT_FAILURE);
     }
-    let mut names = inputs.iter().map(|it| check::shown_name(it, &args.stdin_filename));
+    let mut names = inputs.iter().map(|it| check::shown_input_name(it, &args.stdin_filename));
     let mut out = io::stdout();
     let (mut n_changed, mut n_same, mut n_unparsed) = (0, 0, 0);
     let mut error = None;
-    let mut take = |done: Done, written: Result<(), String>| {
-        let done = written
-            .map_or_else(|why| Done::Failed(Failure::io(format!("not written: {why}"))), |()| done);
+    let mut take = |done: FormatOutcome, written: Result<(), String>| {
+        let done = written.map_or_else(
+            |why| FormatOutcome::Failed(Failure::io(format!("not written: {why}"))),
+            |()| done,
+        );
         let name = names.next().unwrap_or_default();
         let text = match done {
-            Done::Formatted(text, changes) => {
+            FormatOutcome::Formatted(text, changes) => {
                 n_changed += usize::from(changes);
                 n_same += usize::from(!changes);
                 if changes && (args.check || args.diff) {
-                    worse(&mut code, FOUND);
+                    worse(&mut code, EXIT_FINDINGS);
                 }
                 if changes && args.check {
-                    complain(&format!("would format {name}"));
+                    print_error(&format!("would format {name}"));
                 }
                 text
             }
-            Done::Unparsed((line, column), why, text) => {
+            FormatOutcome::Unparsed((line, column), why, text) => {
                 n_unparsed += 1;
-                worse(&mut code, FOUND);
+                worse(&mut code, EXIT_FINDINGS);
                 let why = shown_line(&why);
-                complain(&format!("noisy-check: {name}:{line}:{column}: not formatted: {why}"));
+                print_error(&format!("noisy-check: {name}:{line}:{column}: not formatted: {why}"));
                 text
             }
-            Done::Failed(failure) => {
+            FormatOutcome::Failed(failure) => {
                 let place = failure
-                    .place
+                    .position
                     .map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
-                complain(&format!("noisy-check: {name}{place}: {}", failure.message));
-                worse(&mut code, if failure.code == "internal-error" { INTERNAL } else { FAILED });
+                print_error(&format!("noisy-check: {name}{place}: {}", failure.message));
+                worse(
+                    &mut code,
+                    if failure.code == "internal-error" {
+                        EXIT_INTERNAL_ERROR
+                    } else {
+                        EXIT_FAILURE
+                    },
+                );
                 String::new()
             }
         };
@@ -107,10 +116,11 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         error.is_none()
     };
     let work = |n: usize| {
-        check::guarded(|| Ok(one(&inputs[n], args))).unwrap_or_else(|it| (Done::Failed(it), None))
+        check::catch_panics(|| Ok(format_file(&inputs[n], args)))
+            .unwrap_or_else(|it| (FormatOutcome::Failed(it), None))
     };
     let mut group = GroupCommit::new();
-    parallel::in_order(parallel::cores(), inputs.len(), work, |(done, file)| {
+    parallel::map_in_order(parallel::n_cores(), inputs.len(), work, |(done, file)| {
         group.push(done, file).into_iter().all(|(done, written)| take(done, written))
     });
     for (done, written) in group.finish() {
@@ -122,16 +132,16 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     out.flush()?;
     // A filter prints only errors.
     if !is_filter {
-        complain(&summary(args.check || args.diff, n_changed, n_same, n_unparsed));
+        print_error(&summary(args.check || args.diff, n_changed, n_same, n_unparsed));
     }
     Ok(code)
 }
 
 /// Formats one file on its thread, and prepares its replacement.
-fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
+fn format_file(input: &Input, args: &args::FormatArgs) -> (FormatOutcome, Option<Replacement>) {
     let text = match check::read(input) {
         Ok(it) => it,
-        Err(failure) => return (Done::Failed(failure), None),
+        Err(failure) => return (FormatOutcome::Failed(failure), None),
     };
     // A filter echoes its input even if it cannot be formatted.
     let is_filter = matches!(input, Input::Stdin) && !args.check && !args.diff;
@@ -143,7 +153,7 @@ fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
             let column =
                 source.slice(source.text().line_to_byte(line)..why.range.start).chars().count();
             let through = if is_filter { text } else { String::new() };
-            return (Done::Unparsed((line + 1, column + 1), why.message, through), None);
+            return (FormatOutcome::Unparsed((line + 1, column + 1), why.message, through), None);
         }
     };
     let changes = !edits.is_empty();
@@ -152,18 +162,23 @@ fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
         let name = quoted_name(input.path(&args.stdin_filename));
         let terminal = io::stdout().is_terminal();
         let diff = diff::unified(&name, &text, &after);
-        let diff = paint::diff(diff, Look { color: false, terminal, with_warnings: false });
-        return (Done::Formatted(diff, changes), None);
+        let diff = paint::colored_diff(
+            diff,
+            OutputStyle { has_color: false, is_terminal: terminal, fails_on_warnings: false },
+        );
+        return (FormatOutcome::Formatted(diff, changes), None);
     }
     match input {
-        Input::Stdin if is_filter => (Done::Formatted(after, changes), None),
+        Input::Stdin if is_filter => (FormatOutcome::Formatted(after, changes), None),
         Input::File(path) if changes && !args.check => {
             match Replacement::new(path, &text, &after) {
-                Ok(file) => (Done::Formatted(String::new(), true), Some(file)),
-                Err(why) => (Done::Failed(Failure::io(format!("not written: {why}"))), None),
+                Ok(file) => (FormatOutcome::Formatted(String::new(), true), Some(file)),
+                Err(why) => {
+                    (FormatOutcome::Failed(Failure::io(format!("not written: {why}"))), None)
+                }
             }
         }
-        _ => (Done::Formatted(String::new(), changes), None),
+        _ => (FormatOutcome::Formatted(String::new(), changes), None),
     }
 }
 
@@ -171,13 +186,13 @@ fn summary(only_told: bool, n_changed: usize, n_same: usize, n_unparsed: usize) 
     let verb = if only_told { "would be formatted" } else { "formatted" };
     let mut parts = Vec::new();
     if n_changed > 0 || n_same + n_unparsed == 0 {
-        parts.push(format!("{} {verb}", count(n_changed, "file")));
+        parts.push(format!("{} {verb}", count_text(n_changed, "file")));
     }
     if n_same > 0 {
-        parts.push(format!("{} left unchanged", count(n_same, "file")));
+        parts.push(format!("{} left unchanged", count_text(n_same, "file")));
     }
     if n_unparsed > 0 {
-        parts.push(format!("{} with syntax errors not formatted", count(n_unparsed, "file")));
+        parts.push(format!("{} with syntax errors not formatted", count_text(n_unparsed, "file")));
     }
     parts.join(", ")
 }

@@ -1,6 +1,6 @@
 //! Checks many files on all cores and reports them in order.
 //!
-//! [`Plan::run`] checks files on all threads, a few at a time (`group.rs`), and takes the reports
+//! [`CheckPlan::run`] checks files on all threads, a few at a time (`group.rs`), and takes the reports
 //! in the order of the files.
 
 pub(crate) mod group;
@@ -20,34 +20,34 @@ use noisy_output::{Output, reason, shown_line, shown_path};
 use noisy_syntax::parallel;
 
 use crate::file::baseline;
-use crate::file::check::{self, Checked};
+use crate::file::check::{self, FileReport};
 use crate::file::write::GroupCommit;
-use crate::input::args::{Check, Format, Stage};
+use crate::input::args::{CheckArgs, DumpStage, OutputFormat};
 use crate::input::failure::Failure;
 use crate::input::setup;
 use crate::input::walk::{self, Input};
 use crate::output::dump;
-use crate::output::format::{self, Frame};
-use crate::run::group::{Done, Report};
-use crate::run::outcome::{Outcome, count};
-use crate::run::plan::Plan;
-use crate::run::progress::Progress;
+use crate::output::format::{self, OutputFrame};
+use crate::run::group::{CheckOutcome, PrintedReport};
+use crate::run::outcome::{RunTotals, count_text};
+use crate::run::plan::CheckPlan;
+use crate::run::progress::RunProgress;
 use crate::run::shared_time::SharedTime;
-use crate::{CLEAN, FAILED, complain};
+use crate::{EXIT_CLEAN, EXIT_FAILURE, print_error};
 
 /// Checks, or does the requested alternative; returns the exit code.
 ///
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn run(args: &Check) -> io::Result<i32> {
-    let done = Plan::new(args).and_then(|plan| {
+pub(crate) fn run(args: &CheckArgs) -> io::Result<i32> {
+    let done = CheckPlan::new(args).and_then(|plan| {
         if args.show.show_settings {
             let first = match plan.inputs.first() {
                 Some(Input::File(path)) => path.clone(),
                 _ => PathBuf::from(&args.files.stdin_filename),
             };
-            return Ok(setup::show(&plan.resolver, &first, &mut io::stdout().lock()));
+            return Ok(setup::show_settings(&plan.resolver, &first, &mut io::stdout().lock()));
         }
         if args.show.show_files {
             return Ok(plan.show_files());
@@ -59,12 +59,12 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         Ok(code)
     });
     done.unwrap_or_else(|why| {
-        complain(&format!("noisy-check: {why}"));
-        Ok(FAILED)
+        print_error(&format!("noisy-check: {why}"));
+        Ok(EXIT_FAILURE)
     })
 }
 
-impl Plan<'_> {
+impl CheckPlan<'_> {
     /// The target of the output.
     fn output(&self) -> Result<Output, String> {
         match &self.args.output_file {
@@ -75,17 +75,17 @@ impl Plan<'_> {
         }
     }
 
-    /// `--show-files`: prints one line for each file.
+    /// `--show_settings-files`: prints one line for each file.
     fn show_files(&self) -> io::Result<i32> {
         let mut out = BufWriter::new(io::stdout().lock());
         for input in &self.inputs {
-            writeln!(out, "{}", check::shown_name(input, &self.args.files.stdin_filename))?;
+            writeln!(out, "{}", check::shown_input_name(input, &self.args.files.stdin_filename))?;
         }
         out.flush()?;
         for it in &self.unreadable {
-            complain(&format!("noisy-check: {}: {}", shown_path(&it.path), it.why));
+            print_error(&format!("noisy-check: {}: {}", shown_path(&it.path), it.why));
         }
-        Ok(if self.unreadable.is_empty() { CLEAN } else { FAILED })
+        Ok(if self.unreadable.is_empty() { EXIT_CLEAN } else { EXIT_FAILURE })
     }
 
     /// Checks or dumps; returns the exit code.
@@ -94,10 +94,10 @@ impl Plan<'_> {
     ///
     /// If the output cannot be written.
     pub(crate) fn run(&self, mut out: Output) -> io::Result<i32> {
-        if self.excludes_stdin && self.args.fixing.writes() {
+        if self.excludes_stdin && self.args.fixing.is_writing() {
             walk::echo_stdin()?;
         }
-        let traced = self.args.show.trace_solver.then_some(Stage::Trace);
+        let traced = self.args.show.trace_solver.then_some(DumpStage::Trace);
         let code = if let Some(stage) = self.args.show.dump.or(traced) {
             let stdin = &self.args.files.stdin_filename;
             let Self { format, resolver, inputs, unreadable, .. } = self;
@@ -110,10 +110,10 @@ impl Plan<'_> {
     }
 
     fn check_all(&self, out: &mut Output) -> io::Result<i32> {
-        let mut sink = Sink::new(self, out)?;
+        let mut sink = ReportSink::new(self, out)?;
         for it in &self.unreadable {
-            let failure = Failure { code: "io-error", message: it.why.clone(), place: None };
-            sink.take(self.failed(&it.path, failure), Ok(()))?;
+            let failure = Failure { code: "io-error", message: it.why.clone(), position: None };
+            sink.take(self.failure_report(&it.path, failure), Ok(()))?;
             if it.is_empty_folder {
                 sink.outcome.n_unchecked -= 1;
             }
@@ -121,33 +121,34 @@ impl Plan<'_> {
         if let Some(cache) = &self.cache {
             cache.read_ahead(self.inputs.iter().filter_map(Input::file));
         }
-        let progress = Progress::new(self.inputs.len());
-        let time = SharedTime::new(self.inputs.len(), shared_cache().worked());
-        let work = |run: Range<usize>| self.some(&self.inputs[run], &time, &progress);
+        let progress = RunProgress::new(self.inputs.len());
+        let time = SharedTime::new(self.inputs.len(), shared_cache().total_time());
+        let work = |run: Range<usize>| self.check_group(&self.inputs[run], &time, &progress);
         let mut group = GroupCommit::new();
         let mut error = None;
         let mut broken: HashSet<PathBuf> = HashSet::new();
-        let mut take = |done: Vec<(Report, Result<(), String>)>, sink: &mut Sink<'_, '_>| {
+        let mut take = |done: Vec<(PrintedReport, Result<(), String>)>,
+                        sink: &mut ReportSink<'_, '_>| {
             let n = done.len();
             let print = || done.into_iter().try_for_each(|it| sink.take(it.0, it.1));
             if n > 0
-                && let Err(it) = progress.step(n, print)
+                && let Err(it) = progress.count_files(n, print)
             {
                 error.get_or_insert(it);
             }
             // A closed output stops the run.
             error.is_none()
         };
-        parallel::in_order_by_runs(parallel::cores(), self.inputs.len(), work, |done| {
+        parallel::map_runs_in_order(parallel::n_cores(), self.inputs.len(), work, |done| {
             let mut report = match done {
-                Done::Checked(report) => *report,
+                CheckOutcome::Checked(report) => *report,
                 // A configuration is reported once for all files that use it.
-                Done::Invalid(invalid) if broken.insert(invalid.path.clone()) => {
-                    self.invalid(&invalid)
+                CheckOutcome::Invalid(invalid) if broken.insert(invalid.path.clone()) => {
+                    self.invalid_config_report(&invalid)
                 }
-                Done::Invalid(_) => {
+                CheckOutcome::Invalid(_) => {
                     sink.outcome.n_unchecked += 1;
-                    progress.step(1, || ());
+                    progress.count_files(1, || ());
                     return true;
                 }
             };
@@ -163,76 +164,85 @@ impl Plan<'_> {
             && let Err(why) = cache.save()
         {
             let (folder, why) = (shown_path(cache.folder()), reason(&why));
-            complain(&format!("noisy-check: the cache {folder} cannot be written: {why}"));
+            print_error(&format!("noisy-check: the cache {folder} cannot be written: {why}"));
         }
         sink.finish()
     }
 }
 
 /// Receives the reports in their order.
-struct Sink<'a, 'b> {
-    plan: &'a Plan<'b>,
+struct ReportSink<'a, 'b> {
+    plan: &'a CheckPlan<'b>,
     out: &'a mut Output,
-    frame: Frame,
+    frame: OutputFrame,
     /// True if the format has a frame.
-    framed: bool,
+    has_frame: bool,
     n_pieces: usize,
-    outcome: Outcome,
+    outcome: RunTotals,
     /// Entries of a new baseline.
-    entries: Vec<baseline::BaselineFinding>,
+    baseline_findings: Vec<baseline::BaselineFinding>,
 }
 
-impl<'a, 'b> Sink<'a, 'b> {
-    fn new(plan: &'a Plan<'b>, out: &'a mut Output) -> io::Result<Self> {
+impl<'a, 'b> ReportSink<'a, 'b> {
+    fn new(plan: &'a CheckPlan<'b>, out: &'a mut Output) -> io::Result<Self> {
         // Output other than findings has no frame.
-        let framed =
-            !(plan.args.fixing.diff || plan.is_silent() || plan.args.write_baseline.is_some());
+        let framed = !(plan.args.fixing.diff
+            || plan.is_without_findings()
+            || plan.args.write_baseline.is_some());
         let frame = format::frame(plan.format);
         if framed {
             write!(out, "{}", frame.open)?;
         }
-        let (outcome, entries) = (Outcome::default(), Vec::new());
-        Ok(Self { plan, out, frame, framed, n_pieces: 0, outcome, entries })
+        let (outcome, entries) = (RunTotals::default(), Vec::new());
+        Ok(Self {
+            plan,
+            out,
+            frame,
+            has_frame: framed,
+            n_pieces: 0,
+            outcome,
+            baseline_findings: entries,
+        })
     }
 
     fn put(&mut self, piece: &str) -> io::Result<()> {
         if piece.is_empty() || self.plan.args.write_baseline.is_some() {
             return Ok(());
         }
-        let between = if self.framed && self.n_pieces > 0 { self.frame.between } else { "" };
+        let between = if self.has_frame && self.n_pieces > 0 { self.frame.between } else { "" };
         self.n_pieces += 1;
         write!(self.out, "{between}{piece}")
     }
 
     /// Handles the next report, with the result of writing its file.
-    fn take(&mut self, report: Report, written: Result<(), String>) -> io::Result<()> {
+    fn take(&mut self, report: PrintedReport, written: Result<(), String>) -> io::Result<()> {
         let mut report = report;
         if let Err(why) = written {
             let failure = Failure::io(format!("not written: {why}"));
-            report = self.plan.failed(report.checked.path, failure);
+            report = self.plan.failure_report(report.checked.path, failure);
         }
         let args = self.plan.args;
-        let Report { mut checked, piece, through } = report;
-        say_failure(&checked);
-        self.outcome.note(&checked);
-        self.entries.append(&mut checked.entries);
+        let PrintedReport { mut checked, piece, echoed_text: through } = report;
+        report_failure(&checked);
+        self.outcome.add_file(&checked);
+        self.baseline_findings.append(&mut checked.baseline_findings);
         self.put(&piece)?;
         if let Some(text) = through {
             io::stdout().write_all(text.as_bytes())?;
         }
         let name = shown_line(&checked.name);
-        let silent = self.plan.is_silent();
-        if !matches!(self.plan.format, Format::Full) || silent || args.fixing.diff {
+        let silent = self.plan.is_without_findings();
+        if !matches!(self.plan.format, OutputFormat::Full) || silent || args.fixing.diff {
             for it in &checked.fixed.notes {
                 let said = format!("@{}: {}", it.function, it.text);
-                complain(&format!("{name}: {}", shown_line(&said)));
+                print_error(&format!("{name}: {}", shown_line(&said)));
             }
         }
         for it in &checked.fixed.placed {
-            complain(&format!("{name}: {}", shown_line(&it.to_string())));
+            print_error(&format!("{name}: {}", shown_line(&it.to_string())));
         }
         if checked.n_left_out > 0 && !silent && !args.quiet && !args.fixing.diff {
-            complain(&format!("{name}: {} more not shown", checked.n_left_out));
+            print_error(&format!("{name}: {} more not shown", checked.n_left_out));
         }
         Ok(())
     }
@@ -242,21 +252,21 @@ impl<'a, 'b> Sink<'a, 'b> {
         let Self { plan, out, outcome, .. } = self;
         let args = plan.args;
         if let Some(path) = &args.write_baseline {
-            let n = self.entries.len();
+            let n = self.baseline_findings.len();
             let mut file = Output::to_file(path)?;
-            file.write_all(baseline::text(path, self.entries).as_bytes())?;
+            file.write_all(baseline::baseline_text(path, self.baseline_findings).as_bytes())?;
             file.finish()?;
-            complain(&format!("{}: {}", shown_path(path), count(n, "finding")));
+            print_error(&format!("{}: {}", shown_path(path), count_text(n, "finding")));
             return Ok(outcome.exit_code(args));
         }
-        if self.framed {
-            write!(out, "{}", format::close(plan.format, &outcome.codes))?;
+        if self.has_frame {
+            write!(out, "{}", format::closing_text(plan.format, &outcome.codes))?;
         }
         out.flush()?;
         if args.statistics {
-            outcome.statistics()?;
+            outcome.print_statistics()?;
         }
-        if plan.format.is_for_people() && (self.framed || args.fixing.fix_only) && !args.quiet {
+        if plan.format.is_for_people() && (self.has_frame || args.fixing.fix_only) && !args.quiet {
             writeln!(out, "{}", outcome.summary(args))?;
         }
         out.flush()?;
@@ -265,10 +275,10 @@ impl<'a, 'b> Sink<'a, 'b> {
 }
 
 /// Reports the failure of a file on standard error, in every format.
-fn say_failure(checked: &Checked) {
+fn report_failure(checked: &FileReport) {
     if let Some(it) = &checked.failure {
-        let place = it.place.map_or(String::new(), |(row, column)| format!(":{row}:{column}"));
+        let place = it.position.map_or(String::new(), |(row, column)| format!(":{row}:{column}"));
         let name = shown_line(&checked.name);
-        complain(&format!("noisy-check: {name}{place}: {}", it.message));
+        print_error(&format!("noisy-check: {name}{place}: {}", it.message));
     }
 }

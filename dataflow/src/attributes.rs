@@ -11,11 +11,11 @@ use noisy_syntax::string::unquoted;
 use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, Token, TokenKind};
 use rustc_hash::FxHashMap;
 
-use crate::view::View;
+use crate::view::ProgramView;
 
 /// The kind of a value with attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum ValueSide {
     /// An argument of a function, or an operand of another op.
     Argument,
     /// A result.
@@ -24,20 +24,20 @@ pub enum Side {
 
 /// Names of the attributes that list dictionaries for the operands and the results of ops other
 /// than functions.
-pub const LISTS: [&str; 2] = ["__argattrs", "__resattrs"];
+pub const DICTIONARY_LISTS: [&str; 2] = ["__argattrs", "__resattrs"];
 
 /// Returns the name of the attribute that lists the dictionaries of a side.
-fn list(side: Side, is_function: bool) -> &'static str {
+fn list_attribute_name(side: ValueSide, is_function: bool) -> &'static str {
     match (side, is_function) {
-        (Side::Argument, true) => "arg_attrs",
-        (Side::Result, true) => "res_attrs",
-        (Side::Argument, false) => LISTS[0],
-        (Side::Result, false) => LISTS[1],
+        (ValueSide::Argument, true) => "arg_attrs",
+        (ValueSide::Result, true) => "res_attrs",
+        (ValueSide::Argument, false) => DICTIONARY_LISTS[0],
+        (ValueSide::Result, false) => DICTIONARY_LISTS[1],
     }
 }
 
-fn dicts(ir: &impl View, op: Op, side: Side) -> &[Attr] {
-    let name = list(side, ir.op(op).kind == OpKind::FuncFunc);
+fn listed_dictionaries(ir: &impl ProgramView, op: Op, side: ValueSide) -> &[Attr] {
+    let name = list_attribute_name(side, ir.op(op).kind == OpKind::FuncFunc);
     match ir.attr(op, name).map(|it| ir.interner().attr_data(it)) {
         Some(AttrData::Array(items)) => items,
         _ => &[],
@@ -46,27 +46,27 @@ fn dicts(ir: &impl View, op: Op, side: Side) -> &[Attr] {
 
 /// Returns the attributes of an argument or a result of a function, or of an operand or a result of
 /// another op.
-pub fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
-    let written = written(ir, op, side).get(index).copied().flatten();
-    written.or_else(|| dicts(ir, op, side).get(index).copied())
+pub fn dictionary(ir: &impl ProgramView, op: Op, side: ValueSide, index: usize) -> Option<Attr> {
+    let written = attrs_after_types(ir, op, side).get(index).copied().flatten();
+    written.or_else(|| listed_dictionaries(ir, op, side).get(index).copied())
 }
 
 /// Returns the attributes that are written after the types of arguments.
-fn written(ir: &impl View, op: Op, side: Side) -> &[Option<Attr>] {
+fn attrs_after_types(ir: &impl ProgramView, op: Op, side: ValueSide) -> &[Option<Attr>] {
     match side {
-        Side::Argument => &ir.extra(op).argument_attrs,
-        Side::Result => &[],
+        ValueSide::Argument => &ir.extra(op).argument_attrs,
+        ValueSide::Result => &[],
     }
 }
 
 /// Returns the attributes of all arguments and results of a function, or operands and results of
 /// another op, each with its index. Values without attributes are left out.
-pub fn dictionaries(ir: &Ir, op: Op) -> Vec<(Side, usize, Attr)> {
-    let of = |side: Side| {
-        let n = written(ir, op, side).len().max(dicts(ir, op, side).len());
+pub fn dictionaries(ir: &Ir, op: Op) -> Vec<(ValueSide, usize, Attr)> {
+    let of = |side: ValueSide| {
+        let n = attrs_after_types(ir, op, side).len().max(listed_dictionaries(ir, op, side).len());
         (0..n).filter_map(move |at| Some((side, at, dictionary(ir, op, side, at)?)))
     };
-    of(Side::Argument).chain(of(Side::Result)).collect()
+    of(ValueSide::Argument).chain(of(ValueSide::Result)).collect()
 }
 
 /// The range of an attribute.
@@ -86,25 +86,30 @@ pub fn listed_attributes(
     source: &Source,
     op: Op,
     name: &str,
-) -> Vec<(Side, usize, AttributeRange)> {
+) -> Vec<(ValueSide, usize, AttributeRange)> {
     let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;
     // The custom forms of functions and `secret.generic` write the attributes after the types.
     let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
     let text = own_text(source, op);
     let words = OpTokens::new(&text);
-    let of = |side: Side| {
-        let found = words.listed(is_listed.then(|| list(side, is_function)), side, name);
+    let of = |side: ValueSide| {
+        let found = words.find_listed(
+            is_listed.then(|| list_attribute_name(side, is_function)),
+            side,
+            name,
+        );
         found.into_iter().map(move |(at, it)| (side, at, it.absolute(source, op)))
     };
-    of(Side::Argument).chain(of(Side::Result)).collect()
+    of(ValueSide::Argument).chain(of(ValueSide::Result)).collect()
 }
 
 /// Returns the range of an attribute of an op, or else of a key inside an attribute of the op.
 pub fn own_attribute(source: &Source, op: Op, name: &str) -> Option<AttributeRange> {
     let text = own_text(source, op);
     let words = OpTokens::new(&text);
-    let found = words.own(name, &|depth| depth == 1).or_else(|| words.own(name, &|_| true))?;
+    let found =
+        words.find_own(name, &|depth| depth == 1).or_else(|| words.find_own(name, &|_| true))?;
     Some(found.absolute(source, op))
 }
 
@@ -167,25 +172,30 @@ impl<'a> OpTokens<'a> {
     }
 
     /// Returns the attributes with a name, each with the index of its value. They are in the
-    /// attribute `list` of the op, or after types.
-    fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, FoundAttribute)> {
+    /// attribute `list_attribute_name` of the op, or after types.
+    fn find_listed(
+        &self,
+        list: Option<&str>,
+        side: ValueSide,
+        name: &str,
+    ) -> Vec<(usize, FoundAttribute)> {
         let in_dict = |depth, n| (depth == 2).then_some(n);
         let is_it = |it: &str| it == name;
         if let Some(list) = list {
-            let found = self.own(list, &|depth| depth == 1);
+            let found = self.find_own(list, &|depth| depth == 1);
             let open = found.map(|it| self.tokens.partition_point(|t| t.start < it.value.start));
             let open = open.filter(|&it| self.kind(it) == TokenKind::LSquare);
-            return open.map_or_else(Vec::new, |it| self.entries(it, &is_it, &in_dict));
+            return open.map_or_else(Vec::new, |it| self.read_entries(it, &is_it, &in_dict));
         }
         let mut depth = 0_i32;
         for at in 0..self.tokens.len() {
             let open = match side {
-                Side::Argument => at,
-                Side::Result if self.kind(at) == TokenKind::Arrow => at + 1,
-                Side::Result => self.tokens.len(),
+                ValueSide::Argument => at,
+                ValueSide::Result if self.kind(at) == TokenKind::Arrow => at + 1,
+                ValueSide::Result => self.tokens.len(),
             };
             if depth == 0 && self.kind(open) == TokenKind::LParen {
-                return self.entries(open, &is_it, &in_dict);
+                return self.read_entries(open, &is_it, &in_dict);
             }
             depth += self.nesting(at);
         }
@@ -210,23 +220,23 @@ impl<'a> OpTokens<'a> {
 
     /// Returns an attribute in a dictionary of the op itself, at a bracket depth for which `is_in`
     /// is true.
-    fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<FoundAttribute> {
+    fn find_own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<FoundAttribute> {
         self.own_dicts().find_map(|open| {
             let number = |depth, _| is_in(depth).then_some(0);
-            self.entries(open, &|it| it == name, &number).into_iter().next().map(|it| it.1)
+            self.read_entries(open, &|it| it == name, &number).into_iter().next().map(|it| it.1)
         })
     }
 
     /// Returns the attributes of the op itself.
     fn all_own(&self) -> impl Iterator<Item = FoundAttribute> {
-        let all = |open| self.entries(open, &|_| true, &|depth, n| (depth == 1).then_some(n));
+        let all = |open| self.read_entries(open, &|_| true, &|depth, n| (depth == 1).then_some(n));
         self.own_dicts().flat_map(all).map(|it| it.1)
     }
 
     /// Returns the wanted attributes inside the bracket that opens at `open`, the first one for
     /// each number. `number` computes the number of an attribute from the bracket depth and from
     /// the number of preceding commas directly in this bracket; `None` skips the attribute.
-    fn entries(
+    fn read_entries(
         &self,
         open: usize,
         is_wanted: &dyn Fn(&str) -> bool,
@@ -251,7 +261,7 @@ impl<'a> OpTokens<'a> {
                     out.push((number, FoundAttribute { name: of(first), value }));
                     start = None;
                 }
-                None if self.names(at, is_wanted) => {
+                None if self.is_wanted_name(at, is_wanted) => {
                     let number = number(depth, n);
                     let is_new = |number: &usize| out.last().is_none_or(|it| it.0 != *number);
                     start = number.filter(is_new).map(|it| (at, depth, it));
@@ -283,7 +293,7 @@ impl<'a> OpTokens<'a> {
     }
 
     /// Returns true if a token is the name of an attribute in a dictionary, and the name is wanted.
-    fn names(&self, at: usize, is_wanted: &dyn Fn(&str) -> bool) -> bool {
+    fn is_wanted_name(&self, at: usize, is_wanted: &dyn Fn(&str) -> bool) -> bool {
         let before = at.checked_sub(1).map(|it| self.kind(it));
         let is_it = match self.kind(at) {
             TokenKind::Bare => is_wanted(self.word(at)),
@@ -300,34 +310,34 @@ impl<'a> OpTokens<'a> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
-        let list = is_generic.then(|| list(side, true));
-        let found = OpTokens::new(text).listed(list, side, "noisy.bound");
+    fn check(text: &str, is_generic: bool, side: ValueSide, index: usize, expected: Option<&str>) {
+        let list = is_generic.then(|| list_attribute_name(side, true));
+        let found = OpTokens::new(text).find_listed(list, side, "noisy.bound");
         let found = found.into_iter().find(|it| it.0 == index).map(|it| it.1);
         let found = found.map(|it| &text[it.name.to(it.value).range()]);
         assert_eq!(found, expected, "{text} {side:?} {index}");
     }
 
     #[test]
-    fn contracts_are_found_where_they_stand() {
+    fn finds_contracts_in_both_forms() {
         let text = "func.func private @f(%a: !noisy.i32 {x = [1, 2], noisy.bound = 5 : i64}, i32, !noisy.i32 {noisy.bound = -1}) -> (tensor<2x!noisy.i32>, !noisy.i32 {\"noisy.bound\" = 7 : i64, y})";
-        check(text, false, Side::Argument, 0, Some("noisy.bound = 5 : i64"));
-        check(text, false, Side::Argument, 1, None);
-        check(text, false, Side::Argument, 2, Some("noisy.bound = -1"));
-        check(text, false, Side::Result, 0, None);
-        check(text, false, Side::Result, 1, Some("\"noisy.bound\" = 7 : i64"));
+        check(text, false, ValueSide::Argument, 0, Some("noisy.bound = 5 : i64"));
+        check(text, false, ValueSide::Argument, 1, None);
+        check(text, false, ValueSide::Argument, 2, Some("noisy.bound = -1"));
+        check(text, false, ValueSide::Result, 0, None);
+        check(text, false, ValueSide::Result, 1, Some("\"noisy.bound\" = 7 : i64"));
         let generic = "\"func.func\"() <{arg_attrs = [{}, {noisy.bound = 9 : i64}], function_type = (i32, i32) -> ()}> (";
-        check(generic, true, Side::Argument, 1, Some("noisy.bound = 9 : i64"));
-        check(generic, true, Side::Argument, 0, None);
-        check(generic, true, Side::Result, 0, None);
+        check(generic, true, ValueSide::Argument, 1, Some("noisy.bound = 9 : i64"));
+        check(generic, true, ValueSide::Argument, 0, None);
+        check(generic, true, ValueSide::Result, 0, None);
         let nested = "\"x.y\"() {Z = {arg_attrs = [{noisy.bound = 1}]}, arg_attrs = [{noisy.bound = 2}]} : () -> ()";
-        check(nested, true, Side::Argument, 0, Some("noisy.bound = 2"));
+        check(nested, true, ValueSide::Argument, 0, Some("noisy.bound = 2"));
     }
     #[test]
-    fn attributes_of_an_op_are_found_where_they_stand() {
+    fn finds_own_attributes() {
         let check = |text: &str, expected: Option<&str>| {
             let words = OpTokens::new(text);
-            let found = words.own("a.b", &|depth| depth == 1);
+            let found = words.find_own("a.b", &|depth| depth == 1);
             assert_eq!(found.map(|it| &text[it.name.to(it.value).range()]), expected, "{text}");
         };
         check(

@@ -25,12 +25,12 @@ pub struct Cfg {
 impl Cfg {
     /// Returns the graph of a region. *Cost.* O(n log n) for n ops that branch.
     pub fn new(ir: &Ir, region: Region) -> Self {
-        Self::taken(ir, region, |_, _| true)
+        Self::with_branches(ir, region, |_, _| true)
     }
 
     /// Returns the graph of a region with the branches that `is_taken` accepts. Its arguments are
     /// the branch op and the index of the successor.
-    pub fn taken(ir: &Ir, region: Region, is_taken: impl Fn(Op, usize) -> bool) -> Self {
+    pub fn with_branches(ir: &Ir, region: Region, is_taken: impl Fn(Op, usize) -> bool) -> Self {
         let blocks = ir.blocks(region);
         let numbers: FxHashMap<Block, u32> =
             blocks.iter().enumerate().map(|(at, &it)| (it, at as u32)).collect();
@@ -72,7 +72,7 @@ impl Cfg {
     }
 
     /// Returns true if a component has a branch to one of its own nodes.
-    pub(crate) fn is_cycle(&self, component: &[u32]) -> bool {
+    pub(crate) fn is_cyclic(&self, component: &[u32]) -> bool {
         match *component {
             [node] => self.successors[node as usize].contains(&node),
             _ => true,
@@ -142,33 +142,33 @@ pub fn components(successors: &[Vec<u32>], predecessors: &[Vec<u32>]) -> Vec<Vec
 
 /// A natural loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loop {
+pub struct NaturalLoop {
     /// Node where the loop is entered.
     pub head: u32,
     /// Sources of the back edges, in order.
     pub(crate) latches: Vec<u32>,
-    /// Index in [`Loops::all`] of the enclosing loop.
+    /// Index in [`NaturalLoops::all`] of the enclosing loop.
     pub parent: Option<u32>,
 }
 
 /// The natural loops of a graph.
 #[derive(Clone, Debug, Default)]
-pub struct Loops {
+pub struct NaturalLoops {
     /// All loops, inner ones before enclosing ones.
-    pub all: Vec<Loop>,
+    pub all: Vec<NaturalLoop>,
     /// By node: index of the innermost loop around it.
     innermost: Vec<Option<u32>>,
 }
 
-impl Loops {
+impl NaturalLoops {
     /// Finds the loops. A cycle with several entries is not a natural loop.
     pub fn new(cfg: &Cfg, tree: &DominatorTree) -> Self {
         let n = cfg.blocks.len();
-        let mut it = Loops { all: Vec::new(), innermost: vec![None; n] };
+        let mut it = NaturalLoops { all: Vec::new(), innermost: vec![None; n] };
         // By loop: an enclosing loop that was found, or the loop itself (union-find).
         let mut around: Vec<u32> = Vec::new();
         let mut heads: Vec<(u32, u32)> = (0..n as u32)
-            .filter_map(|node| tree.numbers(node as usize).map(|it| (it.0, node)))
+            .filter_map(|node| tree.preorder_range(node as usize).map(|it| (it.0, node)))
             .collect();
         // A dominated head comes before its dominators.
         heads.sort_unstable_by(|a, b| b.cmp(a));
@@ -184,7 +184,7 @@ impl Loops {
                 continue;
             }
             let index = it.all.len() as u32;
-            it.all.push(Loop { head, latches: latches.clone(), parent: None });
+            it.all.push(NaturalLoop { head, latches: latches.clone(), parent: None });
             around.push(index);
             let mut stack = latches;
             while let Some(node) = stack.pop() {
@@ -215,12 +215,12 @@ impl Loops {
     }
 
     /// Returns the innermost loop around a node.
-    pub fn innermost(&self, node: usize) -> Option<&Loop> {
+    pub fn innermost(&self, node: usize) -> Option<&NaturalLoop> {
         self.innermost.get(node).copied().flatten().map(|it| &self.all[it as usize])
     }
 
     /// Returns the loops around a node, inner ones first.
-    pub fn around(&self, node: usize) -> impl Iterator<Item = &Loop> {
+    pub fn around(&self, node: usize) -> impl Iterator<Item = &NaturalLoop> {
         let first = self.innermost.get(node).copied().flatten();
         std::iter::successors(first, |&it| self.all[it as usize].parent)
             .map(|it| &self.all[it as usize])
@@ -295,7 +295,7 @@ pub(crate) mod tests {
         for seed in 1..=4000 {
             let cfg = random(seed);
             let tree = cfg.dominators();
-            let loops = Loops::new(&cfg, &tree);
+            let loops = NaturalLoops::new(&cfg, &tree);
             for head in 0..cfg.blocks.len() {
                 let expected = body(&cfg, &tree, head);
                 let found: Vec<bool> = (0..cfg.blocks.len())
@@ -329,7 +329,7 @@ pub(crate) mod tests {
                     place[node as usize] = at;
                 }
                 let node = component[0] as usize;
-                assert_eq!(cfg.is_cycle(component), reaches[node][node]);
+                assert_eq!(cfg.is_cyclic(component), reaches[node][node]);
             }
             assert_eq!(components.iter().map(Vec::len).sum::<usize>(), n);
             let tree = cfg.dominators();
@@ -357,7 +357,7 @@ pub(crate) mod tests {
             .map(|it| if it < n / 2 { vec![it + 1] } else { vec![(it + 1) % n, n - 1 - it] })
             .collect();
         let cfg = graph(successors);
-        let loops = Loops::new(&cfg, &cfg.dominators());
+        let loops = NaturalLoops::new(&cfg, &cfg.dominators());
         assert!(loops.all.len() as u32 >= n / 2);
     }
 }

@@ -33,7 +33,7 @@ impl Direction for Backward {
 }
 
 /// An analysis with a state at both ends of each block.
-pub trait Dense {
+pub trait DenseAnalysis {
     /// The state at an end of a block.
     type State: Lattice + Debug;
 
@@ -50,7 +50,7 @@ pub trait Dense {
 
 /// The states of all blocks, by node.
 #[derive(Clone, Debug)]
-pub struct States<S> {
+pub struct BlockStates<S> {
     /// States before the transfer: at the start of a block (forward) or at its end (backward).
     pub inflow: Vec<S>,
     /// States after the transfer.
@@ -58,7 +58,7 @@ pub struct States<S> {
 }
 
 /// Solves an analysis on a graph.
-pub fn solve<D: Dense>(cfg: &Cfg, analysis: &D) -> States<D::State> {
+pub fn solve<D: DenseAnalysis>(cfg: &Cfg, analysis: &D) -> BlockStates<D::State> {
     let n = cfg.blocks.len();
     let is_backward = D::Direction::IS_BACKWARD;
     let mut order = cfg.postorder();
@@ -75,7 +75,7 @@ pub fn solve<D: Dense>(cfg: &Cfg, analysis: &D) -> States<D::State> {
         (&cfg.predecessors, &cfg.successors)
     };
     let mut states =
-        States { inflow: vec![D::State::bottom(); n], outflow: vec![D::State::bottom(); n] };
+        BlockStates { inflow: vec![D::State::bottom(); n], outflow: vec![D::State::bottom(); n] };
     let mut queue: BTreeSet<u32> = (0..n as u32).collect();
     while let Some(at) = queue.pop_first() {
         let node = order[at as usize] as usize;
@@ -105,7 +105,7 @@ mod tests {
     /// True if the node is reachable from the entry (forward), or reaches an end (backward).
     struct Reached<D>(std::marker::PhantomData<D>);
 
-    impl<D: Direction> Dense for Reached<D> {
+    impl<D: Direction> DenseAnalysis for Reached<D> {
         type State = bool;
         type Direction = D;
 

@@ -12,10 +12,12 @@ mod control;
 mod feeding;
 mod trips;
 
-pub use calls::{body, callee, caller, callers_of, calls_of, functions, is_private, n_results};
-pub use control::{Interval, bounds, cases, may_take, trips, way};
-pub use feeding::{feeders, feeding_operands, feeds};
-pub use trips::Trips;
+pub use calls::{
+    callee, caller, callers_of, calls_of, function_body, functions, is_private, n_results,
+};
+pub use control::{Interval, case_position, case_values, loop_bounds, may_take, trip_count};
+pub use feeding::{fed_values, feeding_operands, feeding_values};
+pub use trips::TripCount;
 
 /// The way in which an op runs its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,14 +87,14 @@ impl Flow {
             OpKind::ScfWhile if n_regions == 2 => Flow::While,
             OpKind::ScfParallel if data.operands.len() >= data.results.len() => {
                 let first = data.operands.len() - data.results.len();
-                match reduction(ir, op) {
+                match reduce_op(ir, op) {
                     Some(_) => Flow::Parallel { first },
                     None if data.results.is_empty() => Flow::Parallel { first },
                     None => Flow::Opaque,
                 }
             }
             OpKind::ScfReduce => match ir.parent_op(op) {
-                Some(it) if reduction(ir, it) == Some(op) => Flow::Reduce,
+                Some(it) if reduce_op(ir, it) == Some(op) => Flow::Reduce,
                 _ => Flow::Opaque,
             },
             OpKind::ScfForall => match insertions(ir, op) {
@@ -105,7 +107,7 @@ impl Flow {
 
     /// Returns the number of operands, out of `n_operands`, that the op reads itself. It passes the
     /// others to its region.
-    pub fn n_own(self, n_operands: usize) -> usize {
+    pub fn n_own_operands(self, n_operands: usize) -> usize {
         match self {
             Flow::For { first } | Flow::Parallel { first } | Flow::Forall { first } => first,
             _ => n_operands,
@@ -136,13 +138,13 @@ fn is_secret_generic(ir: &Ir, op: Op) -> bool {
 
 /// Returns the index of the operand that a [`Flow::Choice`] passes to argument number `index` of
 /// its region. `None` if the op passes no operands to its region.
-pub fn forwarded(ir: &Ir, op: Op, index: usize) -> Option<usize> {
+pub fn forwarded_operand(ir: &Ir, op: Op, index: usize) -> Option<usize> {
     is_secret_generic(ir, op).then_some(index)
 }
 
 /// Returns the op that combines the runs of an `scf.parallel`. `None` unless that op has one region
 /// with two arguments for each result.
-pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
+pub fn reduce_op(ir: &Ir, parallel: Op) -> Option<Op> {
     let data = ir.op(parallel);
     let &[(_, region)] = data.regions.as_slice() else { return None };
     let end = ir.last_op(entry_block(ir, region)).filter(|&it| ir.next(it).is_none())?;
@@ -211,7 +213,7 @@ pub fn carried_args(ir: &Ir, region: Region, n: usize) -> &[Value] {
 
 /// Returns the ops at the ends of blocks of a region that return control to the op around the
 /// region.
-pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
+pub fn yield_ops(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
     let ends = |block: Block| ir.last_op(block).filter(|&op| is_yield(ir, op));
     // Most regions have one block, and looking for labels costs a search.
     let entry = ir.region(region).entry;
@@ -237,14 +239,14 @@ pub fn is_yield(ir: &Ir, op: Op) -> bool {
 
 /// Returns the range of the operands that a yield passes to the op around: all except the condition
 /// of `scf.condition`.
-pub fn yielded(ir: &Ir, op: Op) -> Range<usize> {
+pub fn yielded_operands(ir: &Ir, op: Op) -> Range<usize> {
     let n = ir.op(op).operands.len();
     usize::from(ir.op(op).kind == OpKind::ScfCondition).min(n)..n
 }
 
 /// Returns the range of the operands that a branch passes to its successor number `index`; `None`
 /// if they are unknown.
-pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
+pub fn successor_operands(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
     let data = ir.op(op);
     let successor = ir.extra(op).successors.get(index)?;
     if data.form == Form::Broken {
@@ -259,18 +261,18 @@ pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
     let range = match data.kind {
         OpKind::CfBr => 0..n,
         OpKind::CfCondBr => {
-            let sizes = integers(ir, op, "operandSegmentSizes")?;
+            let sizes = dense_array_numbers(ir, op, "operandSegmentSizes")?;
             let &[condition, on_true, on_false] = sizes.as_slice() else { return None };
             let start = condition + if index == 0 { 0 } else { on_true };
             start..start + if index == 0 { on_true } else { on_false }
         }
         OpKind::CfSwitch => {
-            let sizes = integers(ir, op, "operandSegmentSizes")?;
+            let sizes = dense_array_numbers(ir, op, "operandSegmentSizes")?;
             let &[flag, default, _] = sizes.as_slice() else { return None };
             if index == 0 {
                 flag..flag + default
             } else {
-                let cases = integers(ir, op, "case_operand_segments")?;
+                let cases = dense_array_numbers(ir, op, "case_operand_segments")?;
                 let start = flag + default + cases.iter().take(index - 1).sum::<usize>();
                 start..start + cases.get(index - 1)?
             }
@@ -283,7 +285,7 @@ pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
 }
 
 /// Returns the numbers of a dense array attribute, if all of them are small.
-fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
+fn dense_array_numbers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
     let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
         return None;
     };
@@ -296,7 +298,7 @@ fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
 
 /// Returns the index of the operand that controls an op: it selects a successor or a region, or
 /// decides if a loop goes on.
-pub fn decider(ir: &Ir, op: Op) -> Option<usize> {
+pub fn controlling_operand(ir: &Ir, op: Op) -> Option<usize> {
     let data = ir.op(op);
     if matches!(data.form, Form::Broken | Form::Opaque) || data.operands.is_empty() {
         return None;
@@ -318,7 +320,7 @@ pub fn may_skip(ir: &Ir, op: Op) -> bool {
 }
 
 /// Returns true if a type is `i1` to `i5`, the types that the built-in scheme encodes.
-pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
+pub fn is_encodable(ir: &Ir, ty: noisy_syntax::Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::Int { width: 1..=5, sign: Sign::Signless })
 }
 
@@ -331,6 +333,6 @@ pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
         Flow::Reduce => (data.regions.get(index), 0),
         _ => (data.regions.first(), index),
     };
-    let end = *yields(ir, region?.1).first()?;
+    let end = *yield_ops(ir, region?.1).first()?;
     Some((end, at))
 }

@@ -3,7 +3,7 @@
 //! *Laws.* `join` computes the least upper bound: it is idempotent, commutative and associative,
 //! [`Lattice::bottom`] is neutral, and the returned [`Changed`] is `Yes` exactly if the left side
 //! changed. With these laws and monotone transfer functions, a solver ends at the least solution in
-//! any order of its visits. [`laws`] checks them for a sample of elements.
+//! any order of its visits. [`check_laws`] checks them for a sample of elements.
 //!
 //! There is no `PartialOrd` supertrait: `a <= b` means that joining `a` into `b` changes nothing.
 //! The orders that Rust derives are lexicographic and thus different.
@@ -71,7 +71,7 @@ impl<T: Chain> Lattice for T {
 /// # Errors
 ///
 /// Names the first broken law and the elements that break it.
-pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
+pub fn check_laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
     let joined = |a: &L, b: &L| {
         let mut out = a.clone();
         let changed = out.join(b);
@@ -122,7 +122,7 @@ pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
 /// # Errors
 ///
 /// Names the first elements for which the function is not monotone.
-pub fn monotone<L: Lattice + std::fmt::Debug>(
+pub fn check_monotone<L: Lattice + std::fmt::Debug>(
     sample: &[L],
     transfer: &dyn Fn(&L, &L) -> L,
 ) -> Result<(), String> {
@@ -168,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn checks_that_changes_are_reported_truly() {
-        assert_eq!(laws(&[false, true]), Ok(()));
-        assert!(laws(&[Boastful(false), Boastful(true)]).is_err());
+    fn detects_wrong_change_reports() {
+        assert_eq!(check_laws(&[false, true]), Ok(()));
+        assert!(check_laws(&[Boastful(false), Boastful(true)]).is_err());
     }
 
     #[test]
     fn rejects_decreasing_functions() {
-        assert_eq!(monotone(&[false, true], &|a, b| *a || *b), Ok(()));
-        assert!(monotone(&[false, true], &|a, _| !*a).is_err());
+        assert_eq!(check_monotone(&[false, true], &|a, b| *a || *b), Ok(()));
+        assert!(check_monotone(&[false, true], &|a, _| !*a).is_err());
     }
 }

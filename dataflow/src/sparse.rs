@@ -18,11 +18,11 @@
 //! # Layers
 //!
 //! An analysis may read the facts of analyses that were solved before it (its
-//! [`SparseForward::Base`]): noise reads integers, integer ranges read constants. No analysis reads
+//! [`SparseForward::BaseAnalyses`]): noise reads integers, integer ranges read constants. No analysis reads
 //! facts of a later one, so the analyses are solved one after the other, and each passes on the
-//! values with changed facts ([`Sparse::moved`]). Conditions and loop bounds determine control
+//! values with changed facts ([`SparseSolver::changed_values`]). Conditions and loop bounds determine control
 //! flow: an analysis of integers takes them from its own facts ([`SparseForward::interval`]), the
-//! others from their base ([`Base::interval`]).
+//! others from their base ([`BaseAnalyses::interval`]).
 //!
 //! # From an edit
 //!
@@ -37,7 +37,7 @@
 //! # Calls
 //!
 //! An analysis may follow calls into their callees. Each callee is evaluated once for each vector
-//! of argument facts that calls pass to it ([`Calls::Followed`], `calls.rs`). If an edit affects a
+//! of argument facts that calls pass to it ([`CallPolicy::Followed`], `calls.rs`). If an edit affects a
 //! call, the functions that depend on the call are evaluated again.
 //!
 //! # Law
@@ -58,11 +58,14 @@ mod traversal;
 mod update;
 mod visit;
 
-pub use analysis::{Calls, Domain, Loops, MAX_APART, SparseForward};
-pub use calls::{Context, MAX_DEPTH, followed, is_callable, is_exposed, with_stack};
-pub use input::{Base, Input};
+pub use analysis::{CallPolicy, DEFAULT_MAX_CONTEXTS, Domain, LoopPolicy, SparseForward};
+pub use calls::{
+    CallContext, MAX_CALL_DEPTH, followed_callee, is_callable, may_have_unknown_callers,
+    with_growing_stack,
+};
+pub use input::{AnalysisInput, BaseAnalyses};
 pub use observer::{
-    Computed, GrowthTrace, LoopTrace, Observer, Round, Visit, VisitPart, VisitRecorder,
+    ComputedResult, CycleRound, GrowthTrace, LoopTrace, Observer, Visit, VisitPart, VisitRecorder,
 };
 pub use reads::AnalysisContext;
 pub use traversal::values_within;
@@ -83,7 +86,7 @@ use reads::{ReadLog, Subscriptions};
 
 /// The values whose facts an update changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Moved {
+pub enum ChangedValues {
     /// All values may have new facts.
     #[default]
     All,
@@ -91,20 +94,22 @@ pub enum Moved {
     These(Vec<Value>),
 }
 
-impl Moved {
+impl ChangedValues {
     /// Returns the values whose facts changed in either update.
     #[must_use]
-    pub fn and(&self, other: &Moved) -> Moved {
+    pub fn union(&self, other: &ChangedValues) -> ChangedValues {
         match (self, other) {
-            (Moved::These(a), Moved::These(b)) => Moved::These([a.as_slice(), b].concat()),
-            _ => Moved::All,
+            (ChangedValues::These(a), ChangedValues::These(b)) => {
+                ChangedValues::These([a.as_slice(), b].concat())
+            }
+            _ => ChangedValues::All,
         }
     }
 }
 
 /// The incremental solver of an analysis, with its facts.
 #[derive(Debug)]
-pub struct Sparse<A: SparseForward, O = ()> {
+pub struct SparseSolver<A: SparseForward, O = ()> {
     /// The analysis.
     pub analysis: A,
     /// The observer, with its findings.
@@ -116,7 +121,7 @@ pub struct Sparse<A: SparseForward, O = ()> {
     /// By op: true for a live branch or yield.
     reached: Vec<bool>,
     /// By op: tick of `clock` of its last visit.
-    stamp: Vec<u32>,
+    last_visit: Vec<u32>,
     clock: u32,
     /// Visits before this tick were not part of the last solution from scratch.
     solve_start: u32,
@@ -130,19 +135,19 @@ pub struct Sparse<A: SparseForward, O = ()> {
     /// them since. The facts inside come from these iterations.
     iterated: FxHashSet<Op>,
     /// Outermost cycles whose fuel ran out, and calls that nest too deeply: see
-    /// [`Sparse::undecided`].
+    /// [`SparseSolver::undecided`].
     undecided: FxHashSet<Op>,
     n_visits: usize,
-    moved: Moved,
+    moved: ChangedValues,
     calls: FollowedCalls<A::Fact>,
     /// Reads of the analysis besides facts of operands.
     subscriptions: Subscriptions,
 }
 
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward> SparseSolver<A> {
     /// Solves from scratch.
-    pub fn new(ir: &Input<'_, A::Base>, analysis: A) -> Self {
-        Self::observed(ir, analysis, ())
+    pub fn new(ir: &AnalysisInput<'_, A::Base>, analysis: A) -> Self {
+        Self::with_observer(ir, analysis, ())
     }
 
     /// Solves one op that is isolated from above, for an analysis that does not follow calls.
@@ -150,7 +155,7 @@ impl<A: SparseForward> Sparse<A> {
     ///
     /// *Cost.* Linear in the size of the op, except for loops, plus tables of the size of the
     /// program.
-    pub fn of_op(ir: &Input<'_, A::Base>, analysis: A, op: Op) -> Self {
+    pub fn of_op(ir: &AnalysisInput<'_, A::Base>, analysis: A, op: Op) -> Self {
         let mut it = Self::unsolved(analysis, ());
         debug_assert!(!it.calls.is_on(), "calls leave the op");
         it.clock += 1;
@@ -161,9 +166,9 @@ impl<A: SparseForward> Sparse<A> {
     }
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Solves from scratch with an observer.
-    pub fn observed(ir: &Input<'_, A::Base>, analysis: A, observer: O) -> Self {
+    pub fn with_observer(ir: &AnalysisInput<'_, A::Base>, analysis: A, observer: O) -> Self {
         let mut it = Self::unsolved(analysis, observer);
         it.solve(ir);
         it
@@ -174,8 +179,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// # Panics
     ///
     /// Never: the solver returns the recorder that it was given.
-    pub fn recorded_by<V: VisitRecorder<A::Fact>>(
-        ir: &Input<'_, A::Base>,
+    pub fn solve_recorded<V: VisitRecorder<A::Fact>>(
+        ir: &AnalysisInput<'_, A::Base>,
         analysis: A,
         recorder: V,
     ) -> V
@@ -198,7 +203,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             facts: Vec::new(),
             live: Vec::new(),
             reached: Vec::new(),
-            stamp: Vec::new(),
+            last_visit: Vec::new(),
             clock: 1,
             solve_start: 0,
             branches: Branches::default(),
@@ -208,7 +213,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             iterated: FxHashSet::default(),
             undecided: FxHashSet::default(),
             n_visits: 0,
-            moved: Moved::All,
+            moved: ChangedValues::All,
             subscriptions: Subscriptions::default(),
         }
     }
@@ -216,15 +221,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Returns true if values of this type have facts.
     #[inline]
     fn carries(&self, ir: &Ir, value: Value) -> bool {
-        self.analysis.carries(&ir.interner, ir.value(value).ty)
+        self.analysis.has_fact(&ir.interner, ir.value(value).ty)
     }
 
     /// Calls the analysis for an op, for a value that the op defines, or for an argument of its
     /// regions. Records the reads.
     #[inline]
-    fn ask<T>(
+    fn query_analysis<T>(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         question: impl FnOnce(&mut A, &AnalysisContext<'_, A::Base>) -> T,
     ) -> T {
@@ -237,8 +242,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Lets the analysis refine the fact of a value ([`SparseForward::refine`]).
     #[inline]
-    fn refined(&mut self, ir: &Input<'_, A::Base>, op: Op, value: Value, fact: A::Fact) -> A::Fact {
-        self.ask(ir, op, |it, cx| it.refine(cx, value, fact))
+    fn refined(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        value: Value,
+        fact: A::Fact,
+    ) -> A::Fact {
+        self.query_analysis(ir, op, |it, cx| it.refine(cx, value, fact))
     }
 
     /// Returns true if larger facts carry no more information. A cycle in which only such facts
@@ -280,7 +291,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Returns the values whose facts the last update changed.
-    pub fn moved(&self) -> &Moved {
+    pub fn changed_values(&self) -> &ChangedValues {
         &self.moved
     }
 
@@ -290,8 +301,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves from scratch.
-    pub fn solve(&mut self, ir: &Input<'_, A::Base>) {
-        self.moved = Moved::All;
+    pub fn solve(&mut self, ir: &AnalysisInput<'_, A::Base>) {
+        self.moved = ChangedValues::All;
         self.observer.clear();
         self.subscriptions = Subscriptions::default();
         self.facts.clear();
@@ -315,16 +326,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Extends the tables to the lengths of the arenas.
-    fn resize_tables(&mut self, ir: &Input<'_, A::Base>) {
-        let (n_ops, n_values, n_blocks, _) = ir.bounds();
-        fit(&mut self.facts, n_values, A::Fact::bottom());
-        fit(&mut self.live, n_blocks, false);
-        fit(&mut self.reached, n_ops, false);
-        fit(&mut self.stamp, n_ops, 0);
+    fn resize_tables(&mut self, ir: &AnalysisInput<'_, A::Base>) {
+        let (n_ops, n_values, n_blocks, _) = ir.n_slots();
+        resize_table(&mut self.facts, n_values, A::Fact::bottom());
+        resize_table(&mut self.live, n_blocks, false);
+        resize_table(&mut self.reached, n_ops, false);
+        resize_table(&mut self.last_visit, n_ops, 0);
     }
 }
 
-fn fit<T: Clone>(table: &mut Vec<T>, n: usize, new: T) {
+fn resize_table<T: Clone>(table: &mut Vec<T>, n: usize, new: T) {
     reserve_with_slack(table, n);
     table.resize(n, new);
 }

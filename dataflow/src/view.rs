@@ -1,19 +1,19 @@
 //! Read access of analyses to a program.
 //!
-//! Folds, transfer functions and contracts read the program through [`View`]. Code outside of the
+//! Folds, transfer functions and contracts read the program through [`ProgramView`]. Code outside of the
 //! solver passes an [`Ir`]. The solver passes a [`crate::sparse::AnalysisContext`], which records
 //! the reads of each op, so that an op is visited again when something that it read changes.
 
 use noisy_syntax::{Attr, Def, Interner, Ir, Name, Op, OpData, OpExtra, Type, Value};
 
 /// Access to types, attributes and names, which never change.
-pub trait Types {
+pub trait HasInterner {
     /// Returns the table of types, attributes and names.
     fn interner(&self) -> &Interner;
 }
 
 /// Read access to a program, op by op.
-pub trait View: Types {
+pub trait ProgramView: HasInterner {
     /// Returns the data of an op.
     fn op(&self, op: Op) -> &OpData;
 
@@ -44,21 +44,21 @@ pub trait View: Types {
     fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op>;
 }
 
-impl Types for Interner {
+impl HasInterner for Interner {
     #[inline]
     fn interner(&self) -> &Interner {
         self
     }
 }
 
-impl Types for Ir {
+impl HasInterner for Ir {
     #[inline]
     fn interner(&self) -> &Interner {
         &self.interner
     }
 }
 
-impl View for Ir {
+impl ProgramView for Ir {
     #[inline]
     fn op(&self, op: Op) -> &OpData {
         self.op(op)

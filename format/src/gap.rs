@@ -6,35 +6,35 @@ use std::ops::Range;
 use noisy_syntax::TextEdit;
 
 use crate::INDENT;
-use crate::mark::{Freedom, Marks, comments};
-use crate::space::Space;
+use crate::mark::{BreakFreedom, FormatMarks, comments};
+use crate::space::Spacing;
 
 /// The wanted form of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Want {
+pub(crate) enum WantedGap {
     /// Both tokens on one line. If a comment or a mark separates them, the second one is indented
     /// by this number of blanks.
-    Line(Space, usize),
+    Line(Spacing, usize),
     /// A line break.
-    Break(Break),
+    Break(LineBreak),
     /// The current text, with its lines shifted right by this number of blanks.
     Shift(isize),
 }
 
 /// A line break and its surroundings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Break {
+pub(crate) struct LineBreak {
     /// Indentation of the next token.
     pub(crate) indent: usize,
     /// Indentation of a comment on a line of its own.
     pub(crate) comments: usize,
     /// True if an empty line may come first.
-    pub(crate) empty_first: bool,
+    pub(crate) may_start_empty: bool,
     /// True if an empty line may come last.
-    pub(crate) empty_last: bool,
+    pub(crate) may_end_empty: bool,
 }
 
-impl Break {
+impl LineBreak {
     /// Returns a break with an indentation in units of regions, and at most one empty line
     /// anywhere.
     pub(crate) fn at(level: usize) -> Self {
@@ -43,15 +43,15 @@ impl Break {
 
     /// Returns a break with an indentation in blanks.
     pub(crate) fn column(indent: usize) -> Self {
-        Self { indent, comments: indent, empty_first: true, empty_last: true }
+        Self { indent, comments: indent, may_start_empty: true, may_end_empty: true }
     }
 }
 
 /// A text whose gaps are being formatted.
 #[derive(Debug)]
-pub(crate) struct Gaps<'a> {
+pub(crate) struct GapFormatter<'a> {
     pub(crate) text: &'a str,
-    pub(crate) marks: Marks,
+    pub(crate) marks: FormatMarks,
     /// The line end of new lines; existing line ends are kept.
     newline: &'static str,
     pub(crate) edits: Vec<TextEdit>,
@@ -60,12 +60,12 @@ pub(crate) struct Gaps<'a> {
     pub(crate) moved: isize,
 }
 
-impl<'a> Gaps<'a> {
-    pub(crate) fn new(text: &'a str, marks: Marks) -> Self {
+impl<'a> GapFormatter<'a> {
+    pub(crate) fn new(text: &'a str, marks: FormatMarks) -> Self {
         Self {
             text,
             marks,
-            newline: first_break(text).unwrap_or("\n"),
+            newline: first_line_end(text).unwrap_or("\n"),
             edits: Vec::new(),
             moved: 0,
         }
@@ -88,9 +88,9 @@ impl<'a> Gaps<'a> {
 
     /// Formats a gap. A gap that contains anything other than blanks, line breaks and comments is
     /// not changed.
-    pub(crate) fn make(&mut self, gap: Range<usize>, want: Want) {
+    pub(crate) fn format_gap(&mut self, gap: Range<usize>, want: WantedGap) {
         if gap.is_empty() {
-            return self.blanks(gap, want, RunPosition { first: true, last: true });
+            return self.format_blanks(gap, want, BlanksPosition { is_first: true, is_last: true });
         }
         let text = self.text;
         let mut at = gap.start;
@@ -101,15 +101,19 @@ impl<'a> Gaps<'a> {
             Vec::new()
         };
         for comment in &commented {
-            self.blanks(at..comment.start, want, RunPosition { first, last: false });
+            self.format_blanks(
+                at..comment.start,
+                want,
+                BlanksPosition { is_first: first, is_last: false },
+            );
             at = comment.end;
             first = false;
         }
-        self.blanks(at..gap.end, want, RunPosition { first, last: true });
+        self.format_blanks(at..gap.end, want, BlanksPosition { is_first: first, is_last: true });
     }
 
     /// Formats one run of blanks: a whole gap, or the blanks beside its comments.
-    fn blanks(&mut self, range: Range<usize>, want: Want, place: RunPosition) {
+    fn format_blanks(&mut self, range: Range<usize>, want: WantedGap, place: BlanksPosition) {
         let old = &self.text[range.clone()];
         let is_plain = old.bytes().all(|it| matches!(it, b' ' | b'\t' | b'\n' | b'\r'));
         self.moved = 0;
@@ -117,59 +121,62 @@ impl<'a> Gaps<'a> {
             return;
         }
         let new = self.new_blanks(&range, want, place);
-        if let (Some(before), Some(after)) = (indent(old), indent(&new)) {
+        if let (Some(before), Some(after)) = (indentation_after(old), indentation_after(&new)) {
             self.moved = after as isize - before as isize;
         }
         self.replace(range, &new);
     }
 
-    fn new_blanks(&self, range: &Range<usize>, want: Want, place: RunPosition) -> String {
+    fn new_blanks(&self, range: &Range<usize>, want: WantedGap, place: BlanksPosition) -> String {
         let old = &self.text[range.clone()];
         let n_breaks = self.n_breaks(range);
         let freedom = self.marks.freedom(range);
-        if place.first && !place.last && n_breaks == 0 && range.start > 0 {
+        if place.is_first && !place.is_last && n_breaks == 0 && range.start > 0 {
             // The blanks before a comment at the end of a line.
             return if old.is_empty() { " ".to_owned() } else { old.to_owned() };
         }
-        let alone = place.first && place.last;
+        let alone = place.is_first && place.is_last;
         let it = match want {
-            Want::Shift(columns) => return shifted(old, columns),
-            Want::Line(space, _) if alone && (freedom == Freedom::Free || n_breaks == 0) => {
+            WantedGap::Shift(columns) => return shifted(old, columns),
+            WantedGap::Line(space, _)
+                if alone && (freedom == BreakFreedom::Free || n_breaks == 0) =>
+            {
                 let is_blank = match space {
-                    Space::Tight => false,
-                    Space::One => true,
-                    Space::AsWritten => !old.is_empty(),
+                    Spacing::Tight => false,
+                    Spacing::One => true,
+                    Spacing::AsWritten => !old.is_empty(),
                 };
                 return if is_blank { " " } else { "" }.to_owned();
             }
-            Want::Line(_, indent) => Break::column(indent),
-            Want::Break(it) => it,
+            WantedGap::Line(_, indent) => LineBreak::column(indent),
+            WantedGap::Break(it) => it,
         };
-        if n_breaks == 0 && freedom == Freedom::Exact {
+        if n_breaks == 0 && freedom == BreakFreedom::Exact {
             return old.to_owned();
         }
-        let is_empty_kept = (!place.first || it.empty_first) && (!place.last || it.empty_last);
+        let is_empty_kept =
+            (!place.is_first || it.may_start_empty) && (!place.is_last || it.may_end_empty);
         let n = match freedom {
-            Freedom::Exact => n_breaks,
+            BreakFreedom::Exact => n_breaks,
             _ if range.start == 0 => 0,
             _ if is_empty_kept => n_breaks.clamp(1, 2),
             _ => 1,
         };
-        let indent = if place.last { it.indent } else { it.comments };
-        first_break(old).unwrap_or(self.newline).repeat(n) + &" ".repeat(indent)
+        let indent = if place.is_last { it.indent } else { it.comments };
+        first_line_end(old).unwrap_or(self.newline).repeat(n) + &" ".repeat(indent)
     }
 
     /// Formats the end of the text: one line break, unless the text is empty.
-    pub(crate) fn finish(&mut self, gap: Range<usize>) {
+    pub(crate) fn format_end(&mut self, gap: Range<usize>) {
         let text = self.text;
         let all: Vec<Range<usize>> = comments(text, gap.clone()).collect();
         let last = all.last().map_or(gap.start, |it| it.end);
         if let Some(comment) = all.last() {
-            let want = Break { empty_last: false, ..Break::at(0) };
+            let want = LineBreak { may_end_empty: false, ..LineBreak::at(0) };
             let mut at = gap.start;
             for it in &all {
-                let place = RunPosition { first: at == gap.start, last: false };
-                self.blanks(at..it.start, Want::Break(want), place);
+                let place = BlanksPosition { is_first: at == gap.start, is_last: false };
+                self.format_blanks(at..it.start, WantedGap::Break(want), place);
                 at = it.end;
             }
             debug_assert_eq!(comment.end, at);
@@ -178,7 +185,8 @@ impl<'a> Gaps<'a> {
         let old = &text[range.clone()];
         let is_plain = old.bytes().all(|it| matches!(it, b' ' | b'\t' | b'\n' | b'\r'));
         if is_plain && !self.marks.is_frozen(&range) {
-            let new = if range.start == 0 { "" } else { first_break(old).unwrap_or(self.newline) };
+            let new =
+                if range.start == 0 { "" } else { first_line_end(old).unwrap_or(self.newline) };
             self.replace(range, new);
         }
     }
@@ -221,21 +229,21 @@ fn shifted(old: &str, columns: isize) -> String {
 }
 
 /// Returns the line end of the first line of a text.
-fn first_break(text: &str) -> Option<&'static str> {
+fn first_line_end(text: &str) -> Option<&'static str> {
     let rest = &text[text.find(['\n', '\r'])?..];
     Some(["\r\n", "\r", "\n"].into_iter().find(|it| rest.starts_with(it)).unwrap_or("\n"))
 }
 
 /// Returns the indentation of the text after a run of blanks, if that text starts a line.
-fn indent(blanks: &str) -> Option<usize> {
+fn indentation_after(blanks: &str) -> Option<usize> {
     blanks.rfind(['\n', '\r']).map(|it| blanks.len() - it - 1)
 }
 
 /// The position of a run of blanks in its gap.
 #[derive(Clone, Copy, Debug)]
-struct RunPosition {
+struct BlanksPosition {
     /// True if the run directly follows the previous token.
-    first: bool,
+    is_first: bool,
     /// True if the run directly precedes the next token.
-    last: bool,
+    is_last: bool,
 }

@@ -9,62 +9,62 @@ use std::ops::Range;
 use noisy_syntax::lex::lex;
 use noisy_syntax::{Form, Ir, Op, OpKind, Region, Source, TextEdit, Token, TokenKind};
 
-use crate::gap::{Break, Gaps, Want};
-use crate::mark::{Freedom, Marks};
-use crate::space::{self, Brackets, Kind, Space};
-use crate::{INDENT, WIDTH, is_known};
+use crate::gap::{GapFormatter, LineBreak, WantedGap};
+use crate::mark::{BreakFreedom, FormatMarks};
+use crate::space::{self, OpenBrackets, Spacing, SpacingKind};
+use crate::{INDENT, MAX_WIDTH, has_known_syntax};
 
 /// Additional indentation of continuation lines, inside parentheses or outside of brackets.
-const CONTINUATION: usize = 4;
+const CONTINUATION_INDENT: usize = 4;
 
 /// Returns the edits that format a text. If the text does not follow the grammar, the result may be
 /// unhelpful, but the edits change only blanks.
-pub(crate) fn edits(source: &Source) -> Vec<TextEdit> {
+pub(crate) fn layout_edits(source: &Source) -> Vec<TextEdit> {
     let text = source.text().to_string();
     let tokens = lex(&text).tokens;
-    let marks = Marks::of(&text, &tokens);
-    let mut layout = Layout {
+    let marks = FormatMarks::of(&text, &tokens);
+    let mut layout = ItemFormatter {
         source,
         ir: source.ir(),
-        gaps: Gaps::new(&text, marks),
+        gaps: GapFormatter::new(&text, marks),
         tokens: &tokens,
         at: 0,
         spaces: Vec::new(),
-        is_behind_unknown: false,
+        is_after_unknown: false,
     };
-    layout.file();
+    layout.format_file();
     layout.gaps.edits
 }
 
-struct Layout<'a> {
+struct ItemFormatter<'a> {
     source: &'a Source,
     ir: &'a Ir,
-    gaps: Gaps<'a>,
+    gaps: GapFormatter<'a>,
     tokens: &'a [Token],
     /// The index of the next token.
     at: usize,
     /// The blanks before all tokens of the current segment except the first.
-    spaces: Vec<Space>,
+    spaces: Vec<Spacing>,
     /// True if the previous item ends with a segment of unknown form, which may continue here.
-    is_behind_unknown: bool,
+    is_after_unknown: bool,
 }
 
-impl Layout<'_> {
-    fn file(&mut self) {
+impl ItemFormatter<'_> {
+    fn format_file(&mut self) {
         let ir = self.ir;
         let mut start = 0;
         for chunk in ir.items(ir.root()) {
             let (own, region) = ir.op(chunk).regions[0];
             if own > 0 {
-                self.make(Want::Break(Break::at(0)));
+                self.format_next_gap(WantedGap::Break(LineBreak::at(0)));
                 self.at += 1;
             }
-            self.region(region, start + own as usize, 0, true);
-            start += ir.len(chunk);
+            self.format_region(region, start + own as usize, 0, true);
+            start += ir.item_len(chunk);
         }
         // The rest is not part of any item.
         let end = self.gap(self.tokens.len() - 1);
-        self.gaps.finish(end);
+        self.gaps.format_end(end);
     }
 
     /// Returns the text before a token.
@@ -74,35 +74,38 @@ impl Layout<'_> {
     }
 
     /// Formats the gap before the next token.
-    fn make(&mut self, want: Want) {
-        self.gaps.make(self.gap(self.at), want);
+    fn format_next_gap(&mut self, want: WantedGap) {
+        self.gaps.format_gap(self.gap(self.at), want);
     }
 
     /// Formats the items of a region, from the byte after its `{`.
-    fn region(&mut self, region: Region, start: usize, level: usize, is_top: bool) {
+    fn format_region(&mut self, region: Region, start: usize, level: usize, is_top: bool) {
         let ir = self.ir;
         let mut at = start;
-        self.is_behind_unknown = false;
+        self.is_after_unknown = false;
         for op in ir.items(region) {
             let is_first = at == start && !is_top;
-            self.item(op, at, level, is_first);
-            at += ir.len(op);
+            self.format_item(op, at, level, is_first);
+            at += ir.item_len(op);
         }
     }
 
     /// Formats one item, from the start of the blanks and comments before it.
-    fn item(&mut self, op: Op, start: usize, level: usize, is_first: bool) {
+    fn format_item(&mut self, op: Op, start: usize, level: usize, is_first: bool) {
         let ir = self.ir;
         let data = ir.op(op);
         let is_label = data.kind == OpKind::Label;
         let column = level.saturating_sub(usize::from(is_label)) * INDENT;
         let gap = self.gap(self.at);
         let was_at_line_start = gap.start == 0 || self.gaps.n_breaks(&gap) > 0;
-        if was_at_line_start || !self.is_behind_unknown {
+        if was_at_line_start || !self.is_after_unknown {
             let empty_first = !is_first;
-            self.make(Want::Break(Break { empty_first, ..Break::column(column) }));
+            self.format_next_gap(WantedGap::Break(LineBreak {
+                may_start_empty: empty_first,
+                ..LineBreak::column(column)
+            }));
         }
-        let is_known = is_known(self.source, op);
+        let is_known = has_known_syntax(self.source, op);
         let shift = if was_at_line_start { self.gaps.moved } else { 0 };
         let mut at = start;
         let mut done = 0;
@@ -112,16 +115,16 @@ impl Layout<'_> {
             let len = ir.region_len(region);
             // After the `{`.
             let end = self.tokens.partition_point(|it| it.range().start < at);
-            self.segment(op, end, column, is_known, shift);
-            self.is_behind_unknown = false;
-            let is_closed = ir.region(region).closed;
+            self.format_segment(op, end, column, is_known, shift);
+            self.is_after_unknown = false;
+            let is_closed = ir.region(region).is_closed;
             if !is_known && is_closed && !self.has_break(at..at + len) {
                 // This may be a body in unknown syntax.
                 self.at += self.tokens[self.at..].partition_point(|it| it.range().start < at + len);
             } else if is_closed {
-                self.inside(region, at, at + len, column);
+                self.format_region_contents(region, at, at + len, column);
             } else {
-                self.region(region, at, column / INDENT + 1, false);
+                self.format_region(region, at, column / INDENT + 1, false);
             }
             at += len;
         }
@@ -129,31 +132,35 @@ impl Layout<'_> {
         let end = self.at
             + self.tokens[self.at..]
                 .partition_point(|it| it.range().start < end && it.kind != TokenKind::Eof);
-        self.segment(op, end, column, is_known, shift);
-        self.is_behind_unknown = !is_known;
+        self.format_segment(op, end, column, is_known, shift);
+        self.is_after_unknown = !is_known;
     }
 
     /// Formats the text between the braces of a region. Then the `}` is the next token.
-    fn inside(&mut self, region: Region, start: usize, end: usize, column: usize) {
+    fn format_region_contents(&mut self, region: Region, start: usize, end: usize, column: usize) {
         let is_empty = self.tokens[self.at].range().start == end;
         let gap = self.gap(self.at);
         let level = column / INDENT + 1;
         if is_empty && self.gaps.text[gap.clone()].trim().is_empty() {
             let has_break = self.gaps.n_breaks(&gap) > 0;
-            let close = Break { empty_first: false, empty_last: false, ..Break::column(column) };
-            self.make(if has_break {
-                Want::Break(close)
+            let close = LineBreak {
+                may_start_empty: false,
+                may_end_empty: false,
+                ..LineBreak::column(column)
+            };
+            self.format_next_gap(if has_break {
+                WantedGap::Break(close)
             } else {
-                Want::Line(Space::Tight, column)
+                WantedGap::Line(Spacing::Tight, column)
             });
             return;
         }
-        self.region(region, start, level, false);
-        self.make(Want::Break(Break {
+        self.format_region(region, start, level, false);
+        self.format_next_gap(WantedGap::Break(LineBreak {
             indent: column,
             comments: level * INDENT,
-            empty_first: !is_empty,
-            empty_last: false,
+            may_start_empty: !is_empty,
+            may_end_empty: false,
         }));
     }
 
@@ -164,7 +171,7 @@ impl Layout<'_> {
 
     /// Formats the own tokens of an item from the next one up to `end`. The gap before the first
     /// one is already formatted.
-    fn segment(&mut self, op: Op, end: usize, column: usize, is_known: bool, shift: isize) {
+    fn format_segment(&mut self, op: Op, end: usize, column: usize, is_known: bool, shift: isize) {
         let from = self.at;
         if from >= end {
             return;
@@ -172,54 +179,65 @@ impl Layout<'_> {
         self.at = end;
         if !is_known {
             for at in from + 1..end {
-                self.gaps.make(self.gap(at), Want::Shift(shift));
+                self.gaps.format_gap(self.gap(at), WantedGap::Shift(shift));
             }
             return;
         }
         let segment = Segment { from, end, column };
         let is_function = self.ir.op(op).kind == OpKind::FuncFunc;
-        self.measure(op, &segment);
-        match self.manner(&segment, is_function && is_header(self.ir, op, self.tokens[from])) {
+        self.compute_spaces(op, &segment);
+        match self.choose_layout(&segment, is_function && is_header(self.ir, op, self.tokens[from]))
+        {
             SegmentLayout::Joined => {
                 for at in from + 1..end {
                     let space = self.spaces[at - from - 1];
-                    self.gaps.make(self.gap(at), Want::Line(space, column + CONTINUATION));
+                    self.gaps.format_gap(
+                        self.gap(at),
+                        WantedGap::Line(space, column + CONTINUATION_INDENT),
+                    );
                 }
             }
-            SegmentLayout::Wrapped(open, close) => self.wrap(&segment, open, close),
-            SegmentLayout::Kept => self.keep(&segment),
+            SegmentLayout::Wrapped(open, close) => self.wrap_arguments(&segment, open, close),
+            SegmentLayout::Kept => self.keep_line_breaks(&segment),
         }
     }
 
     /// Computes the blanks between the tokens of a segment on one line.
-    fn measure(&mut self, op: Op, segment: &Segment) {
+    fn compute_spaces(&mut self, op: Op, segment: &Segment) {
         let data = self.ir.op(op);
         let kind = match (data.kind, data.form) {
-            (OpKind::Label, _) => Kind::Label,
-            (_, Form::Generic) => Kind::Generic,
-            (OpKind::FuncFunc, _) => Kind::Function,
-            _ => Kind::Other,
+            (OpKind::Label, _) => SpacingKind::Label,
+            (_, Form::Generic) => SpacingKind::Generic,
+            (OpKind::FuncFunc, _) => SpacingKind::Function,
+            _ => SpacingKind::Other,
         };
         let tokens = &self.tokens[..segment.end];
-        let mut brackets = Brackets::default();
+        let mut brackets = OpenBrackets::default();
         let mut in_results = tokens[segment.from].kind == TokenKind::Percent;
         let mut name = (!in_results).then_some(segment.from);
         self.spaces.clear();
         for at in segment.from + 1..segment.end {
             let number = at - 1 - segment.from;
-            brackets.take(tokens, at - 1, number);
+            brackets.push_token(tokens, at - 1, number);
             if in_results && tokens[at].kind == TokenKind::Equal {
                 in_results = false;
                 name = Some(at + 1);
             }
             let after_name = name == Some(at - 1) && tokens[at - 1].kind == TokenKind::Str;
             let place = (in_results, after_name);
-            self.spaces.push(space::before(tokens, at, kind, &brackets, self.gaps.text, place));
+            self.spaces.push(space::spacing_before(
+                tokens,
+                at,
+                kind,
+                &brackets,
+                self.gaps.text,
+                place,
+            ));
         }
     }
 
     /// Chooses the layout of a segment.
-    fn manner(&self, segment: &Segment, is_signature: bool) -> SegmentLayout {
+    fn choose_layout(&self, segment: &Segment, is_signature: bool) -> SegmentLayout {
         let text = self.gaps.text;
         let mut width = segment.column;
         for at in segment.from..segment.end {
@@ -234,12 +252,12 @@ impl Layout<'_> {
             let gap = self.gap(at);
             let written = &text[gap.clone()];
             let is_blank = match self.spaces[at - segment.from - 1] {
-                Space::Tight => false,
-                Space::One => true,
-                Space::AsWritten => !written.is_empty(),
+                Spacing::Tight => false,
+                Spacing::One => true,
+                Spacing::AsWritten => !written.is_empty(),
             };
             width += usize::from(is_blank);
-            if written.contains('/') || self.gaps.marks.freedom(&gap) != Freedom::Free {
+            if written.contains('/') || self.gaps.marks.freedom(&gap) != BreakFreedom::Free {
                 return SegmentLayout::Kept;
             }
             // Rows of a list of lists remain on separate lines.
@@ -251,53 +269,57 @@ impl Layout<'_> {
                 return SegmentLayout::Kept;
             }
         }
-        if width <= WIDTH {
+        if width <= MAX_WIDTH {
             return SegmentLayout::Joined;
         }
-        let arguments = if is_signature { self.arguments(segment) } else { None };
+        let arguments = if is_signature { self.argument_parentheses(segment) } else { None };
         arguments.map_or(SegmentLayout::Kept, |(open, close)| SegmentLayout::Wrapped(open, close))
     }
 
     /// Returns the parentheses of the arguments of a function, if there are any arguments.
-    fn arguments(&self, segment: &Segment) -> Option<(usize, usize)> {
+    fn argument_parentheses(&self, segment: &Segment) -> Option<(usize, usize)> {
         let tokens = &self.tokens[..segment.end];
         let open = (segment.from + 1..segment.end).find(|&it| {
             tokens[it].kind == TokenKind::LParen && tokens[it - 1].kind == TokenKind::At
         })?;
-        let mut brackets = Brackets::default();
-        let close = (open..segment.end).find(|&it| brackets.take(tokens, it, it) == Some(open))?;
+        let mut brackets = OpenBrackets::default();
+        let close =
+            (open..segment.end).find(|&it| brackets.push_token(tokens, it, it) == Some(open))?;
         (close > open + 1).then_some((open, close))
     }
 
     /// Formats one argument per line.
-    fn wrap(&mut self, segment: &Segment, open: usize, close: usize) {
-        let mut brackets = Brackets::default();
+    fn wrap_arguments(&mut self, segment: &Segment, open: usize, close: usize) {
+        let mut brackets = OpenBrackets::default();
         for at in segment.from + 1..segment.end {
             let prev = at - 1;
             if prev >= open {
-                brackets.take(self.tokens, prev, prev);
+                brackets.push_token(self.tokens, prev, prev);
             }
             let is_argument = prev == open
                 || at < close
                     && brackets.depth() == 1
                     && self.tokens[prev].kind == TokenKind::Comma;
             let want = if is_argument {
-                Want::Break(Break::column(segment.column + CONTINUATION))
+                WantedGap::Break(LineBreak::column(segment.column + CONTINUATION_INDENT))
             } else if at == close {
-                Want::Break(Break::column(segment.column))
+                WantedGap::Break(LineBreak::column(segment.column))
             } else {
-                Want::Line(self.spaces[prev - segment.from], segment.column + CONTINUATION)
+                WantedGap::Line(
+                    self.spaces[prev - segment.from],
+                    segment.column + CONTINUATION_INDENT,
+                )
             };
-            self.gaps.make(self.gap(at), only_one(want));
+            self.gaps.format_gap(self.gap(at), without_empty_lines(want));
         }
     }
 
     /// Keeps the line breaks. Each line is indented according to the brackets that enclose it.
-    fn keep(&mut self, segment: &Segment) {
-        let mut brackets = Brackets::default();
+    fn keep_line_breaks(&mut self, segment: &Segment) {
+        let mut brackets = OpenBrackets::default();
         let mut line = segment.column;
         for at in segment.from + 1..segment.end {
-            brackets.take(self.tokens, at - 1, line);
+            brackets.push_token(self.tokens, at - 1, line);
             let space = self.spaces[at - segment.from - 1];
             let token = self.tokens[at];
             let gap = self.gap(at);
@@ -307,14 +329,15 @@ impl Layout<'_> {
                         && brackets.innermost() == Some(TokenKind::Less);
             let indent = match brackets.last() {
                 Some((_, line)) if closes => line,
-                Some((TokenKind::LParen, line)) => line + CONTINUATION,
+                Some((TokenKind::LParen, line)) => line + CONTINUATION_INDENT,
                 Some((_, line)) => line + INDENT,
-                None => segment.column + CONTINUATION,
+                None => segment.column + CONTINUATION_INDENT,
             };
-            let is_loose = space != Space::Tight || closes || space::opens(self.tokens, at - 1);
+            let is_loose =
+                space != Spacing::Tight || closes || space::is_opening_bracket(self.tokens, at - 1);
             let opens_region = at + 1 == segment.end && token.kind == TokenKind::LBrace;
             let has_comment = self.gaps.text[gap.clone()].contains('/');
-            let is_held = self.gaps.marks.freedom(&gap) != Freedom::Free;
+            let is_held = self.gaps.marks.freedom(&gap) != BreakFreedom::Free;
             let has_break = self.gaps.n_breaks(&gap) > 0;
             let is_behind_region =
                 at == segment.from + 1 && self.tokens[at - 1].kind == TokenKind::RBrace;
@@ -322,21 +345,23 @@ impl Layout<'_> {
                 && (is_loose && !opens_region && !is_behind_region || has_comment || is_held);
             if is_kept {
                 line = indent;
-                let mut want = Break::column(indent);
-                want.empty_first = has_comment;
-                want.empty_last = has_comment;
-                self.gaps.make(gap, Want::Break(want));
+                let mut want = LineBreak::column(indent);
+                want.may_start_empty = has_comment;
+                want.may_end_empty = has_comment;
+                self.gaps.format_gap(gap, WantedGap::Break(want));
             } else {
-                self.gaps.make(gap, Want::Line(space, indent));
+                self.gaps.format_gap(gap, WantedGap::Line(space, indent));
             }
         }
     }
 }
 
 /// Removes empty lines.
-fn only_one(want: Want) -> Want {
+fn without_empty_lines(want: WantedGap) -> WantedGap {
     match want {
-        Want::Break(it) => Want::Break(Break { empty_first: false, empty_last: false, ..it }),
+        WantedGap::Break(it) => {
+            WantedGap::Break(LineBreak { may_start_empty: false, may_end_empty: false, ..it })
+        }
         other => other,
     }
 }

@@ -4,7 +4,7 @@
 //! are kept, so the program cannot change, and details are kept that `mlir-opt` would lose.
 //!
 //! *Style.* Regions are indented by two blanks, labels like the op that contains them. Each op
-//! starts a line and is joined on one line if it fits into `WIDTH` columns. Signatures that do not
+//! starts a line and is joined on one line if it fits into `MAX_WIDTH` columns. Signatures that do not
 //! fit are wrapped, one argument per line. Other ops that do not fit keep their line breaks, as do
 //! lists of lists with one row per line. Several empty lines become one; at the start and the end
 //! of a region they are removed.
@@ -33,14 +33,14 @@ use noisy_syntax::{Category, Form, Op, OpKind, Problem, Source, TextEdit};
 pub use typing::format_on_type;
 
 /// The largest width of a line that is joined or wrapped, in characters.
-pub(crate) const WIDTH: usize = 100;
+pub(crate) const MAX_WIDTH: usize = 100;
 
 /// Indentation per region, in blanks.
 pub(crate) const INDENT: usize = 2;
 
 /// The error of a text that does not follow the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unparsed {
+pub struct FormatError {
     /// The range of the first syntax problem, in bytes.
     pub range: Range<usize>,
     /// The message of the problem, in lower case and without a full stop.
@@ -52,10 +52,10 @@ pub struct Unparsed {
 ///
 /// # Errors
 /// If the text does not follow the grammar.
-pub fn format(source: &Source) -> Result<Vec<TextEdit>, Unparsed> {
-    match unparsed(source, |_| true) {
+pub fn format(source: &Source) -> Result<Vec<TextEdit>, FormatError> {
+    match first_syntax_error(source, |_| true) {
         Some(why) => Err(why),
-        None => Ok(layout::edits(source)),
+        None => Ok(layout::layout_edits(source)),
     }
 }
 
@@ -64,28 +64,28 @@ pub fn format(source: &Source) -> Result<Vec<TextEdit>, Unparsed> {
 ///
 /// # Errors
 /// If one of those items does not follow the grammar.
-pub fn format_range(source: &Source, range: Range<usize>) -> Result<Vec<TextEdit>, Unparsed> {
+pub fn format_range(source: &Source, range: Range<usize>) -> Result<Vec<TextEdit>, FormatError> {
     let touches = |it: &Range<usize>| it.start <= range.end && range.start <= it.end;
-    let touched: Vec<Range<usize>> = top_level(source).filter(touches).collect();
+    let touched: Vec<Range<usize>> = top_level_ranges(source).filter(touches).collect();
     let within = |it: &Range<usize>| {
         touched.iter().any(|item| item.start <= it.start && it.start <= item.end)
     };
-    if let Some(why) = unparsed(source, |it| within(it)) {
+    if let Some(why) = first_syntax_error(source, |it| within(it)) {
         return Err(why);
     }
-    let mut edits = layout::edits(source);
+    let mut edits = layout::layout_edits(source);
     edits.retain(|it| touches(&it.range));
     Ok(edits)
 }
 
 /// Returns the ranges of the top-level items, including the blanks and comments before each.
-fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
+fn top_level_ranges(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
     let ir = source.ir();
     ir.items(ir.root()).flat_map(move |chunk| {
         let (own, region) = ir.op(chunk).regions[0];
         let start = ir.start(chunk) + own as usize;
         ir.items(region).scan(start, |at, op| {
-            let range = *at..*at + ir.len(op);
+            let range = *at..*at + ir.item_len(op);
             *at = range.end;
             Some(range)
         })
@@ -93,24 +93,30 @@ fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 /// Returns the first syntax problem whose range satisfies `is_wanted`.
-fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Option<Unparsed> {
+fn first_syntax_error(
+    source: &Source,
+    is_wanted: impl Fn(&Range<usize>) -> bool,
+) -> Option<FormatError> {
     let problems = source.problems().into_iter();
     let is_syntax =
         |op: Op, it: &Problem| it.category() == Category::Syntax || source.ir().is_broken(op);
     let wrong = problems
         .filter(|(op, range, it)| is_syntax(*op, it) && is_wanted(range))
-        .map(|(_, range, it)| Unparsed { range, message: it.message });
+        .map(|(_, range, it)| FormatError { range, message: it.message });
     wrong.min_by_key(|it| it.range.start)
 }
 
 /// Returns true if the syntax inside an item is known.
-fn is_known(source: &Source, op: Op) -> bool {
+fn has_known_syntax(source: &Source, op: Op) -> bool {
     let data = source.ir().op(op);
     match data.kind {
         OpKind::Junk | OpKind::Resources => false,
         OpKind::Chunk | OpKind::Label | OpKind::TypeAlias | OpKind::AttrAlias => {
             !source.ir().is_broken(op)
         }
-        _ => matches!(data.form, Form::Generic | Form::Custom) && !source.ir().is_followed(op),
+        _ => {
+            matches!(data.form, Form::Generic | Form::Custom)
+                && !source.ir().is_followed_by_junk(op)
+        }
     }
 }

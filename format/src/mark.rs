@@ -12,23 +12,23 @@ use noisy_syntax::Token;
 
 /// The restrictions that follow from the comments of a text.
 #[derive(Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct FormatMarks {
     /// The ranges of bytes that are not changed, in order.
     frozen: Vec<Range<usize>>,
     /// Ranges of lines whose line breaks are fixed (first and last line), in order and disjoint.
-    rigid: Vec<(usize, usize)>,
-    /// The start of each line; empty if `rigid` is empty.
-    lines: Vec<usize>,
+    rigid_lines: Vec<(usize, usize)>,
+    /// The start of each line; empty if `rigid_lines` is empty.
+    line_starts: Vec<usize>,
 }
 
 /// Words by which this module recognizes comments.
-const WORDS: [&str; 4] = ["noisy: format", "noisy: allow(", "expected-", "@LINE"];
+const MARK_WORDS: [&str; 4] = ["noisy: format", "noisy: allow(", "expected-", "@LINE"];
 
-impl Marks {
+impl FormatMarks {
     /// Reads the comments between the tokens of a text.
     pub(crate) fn of(text: &str, tokens: &[Token]) -> Self {
         let mut out = Self::default();
-        if !WORDS.iter().any(|it| text.contains(it)) {
+        if !MARK_WORDS.iter().any(|it| text.contains(it)) {
             return out;
         }
         let lines = line_starts(text);
@@ -45,12 +45,12 @@ impl Marks {
                     off.get_or_insert(comment.end);
                 } else if first("noisy: format on") {
                     out.frozen.extend(off.take().map(|it| it..comment.start));
-                } else if WORDS[1..].iter().any(|it| words.contains(it)) {
+                } else if MARK_WORDS[1..].iter().any(|it| words.contains(it)) {
                     let near =
                         (line(end.saturating_sub(1)), line(token.range().start.min(text.len())));
                     let is_alone =
                         text[lines[line(comment.start)]..comment.start].trim().is_empty();
-                    rigid.push(reach(words, line(comment.start), near, is_alone));
+                    rigid.push(referenced_lines(words, line(comment.start), near, is_alone));
                 }
             }
             end = token.range().end;
@@ -58,13 +58,13 @@ impl Marks {
         out.frozen.extend(off.map(|it| it..text.len()));
         rigid.sort_unstable();
         for (first, last) in rigid {
-            match out.rigid.last_mut() {
+            match out.rigid_lines.last_mut() {
                 Some(before) if first <= before.1 => before.1 = before.1.max(last),
-                _ => out.rigid.push((first, last)),
+                _ => out.rigid_lines.push((first, last)),
             }
         }
-        if !out.rigid.is_empty() {
-            out.lines = lines;
+        if !out.rigid_lines.is_empty() {
+            out.line_starts = lines;
         }
         out
     }
@@ -76,28 +76,28 @@ impl Marks {
     }
 
     /// Returns the freedom of the line breaks in a range.
-    pub(crate) fn freedom(&self, range: &Range<usize>) -> Freedom {
-        if self.rigid.is_empty() {
-            return Freedom::Free;
+    pub(crate) fn freedom(&self, range: &Range<usize>) -> BreakFreedom {
+        if self.rigid_lines.is_empty() {
+            return BreakFreedom::Free;
         }
-        let line = |byte: usize| self.lines.partition_point(|it| *it <= byte) - 1;
+        let line = |byte: usize| self.line_starts.partition_point(|it| *it <= byte) - 1;
         let (first, last) = (line(range.start), line(range.end));
-        let n = self.rigid.partition_point(|it| it.1 < first);
-        let Some(&(from, to)) = self.rigid.get(n).filter(|it| it.0 <= last) else {
-            return Freedom::Free;
+        let n = self.rigid_lines.partition_point(|it| it.1 < first);
+        let Some(&(from, to)) = self.rigid_lines.get(n).filter(|it| it.0 <= last) else {
+            return BreakFreedom::Free;
         };
-        let next_touches = self.rigid.get(n + 1).is_some_and(|it| it.0 < last);
+        let next_touches = self.rigid_lines.get(n + 1).is_some_and(|it| it.0 < last);
         if first == last || from.max(first) < to.min(last) || next_touches {
-            Freedom::Exact
+            BreakFreedom::Exact
         } else {
-            Freedom::Apart
+            BreakFreedom::Apart
         }
     }
 }
 
 /// The freedom of the line breaks between two tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Freedom {
+pub(crate) enum BreakFreedom {
     /// Line breaks may be added and removed.
     Free,
     /// At least one line break must remain.
@@ -135,7 +135,12 @@ fn is_word_end(rest: &str) -> bool {
 
 /// Returns the range of lines from a comment to the lines to which it refers. `near` are the lines
 /// of the tokens before and after it.
-fn reach(words: &str, own: usize, near: (usize, usize), is_alone: bool) -> (usize, usize) {
+fn referenced_lines(
+    words: &str,
+    own: usize,
+    near: (usize, usize),
+    is_alone: bool,
+) -> (usize, usize) {
     let (mut first, mut last) = (own, own);
     let mut extend = |line: usize| {
         first = first.min(line);

@@ -10,7 +10,7 @@ use noisy_syntax::{Token, TokenKind};
 
 /// The blanks between two tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
+pub(crate) enum Spacing {
     Tight,
     One,
     /// One blank if there is any.
@@ -19,7 +19,7 @@ pub(crate) enum Space {
 
 /// The kind of op that contains the tokens: the distinctions that affect blanks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SpacingKind {
     /// A function. It declares arguments with `%a: type`.
     Function,
     /// A label. It declares arguments, too.
@@ -31,16 +31,21 @@ pub(crate) enum Kind {
 
 /// The currently open brackets.
 #[derive(Debug, Default)]
-pub(crate) struct Brackets {
+pub(crate) struct OpenBrackets {
     open: Vec<(TokenKind, usize)>,
 }
 
-impl Brackets {
+impl OpenBrackets {
     /// Processes token `at`. An opening bracket is stored with `number`; for a closing bracket,
     /// returns the number of its opening bracket.
-    pub(crate) fn take(&mut self, tokens: &[Token], at: usize, number: usize) -> Option<usize> {
+    pub(crate) fn push_token(
+        &mut self,
+        tokens: &[Token],
+        at: usize,
+        number: usize,
+    ) -> Option<usize> {
         let kind = tokens[at].kind;
-        if opens(tokens, at) {
+        if is_opening_bracket(tokens, at) {
             self.open.push((kind, number));
             return None;
         }
@@ -75,7 +80,7 @@ impl Brackets {
 
 /// Returns true if a token is an opening bracket. `<` is one if it starts the body of a type or an
 /// attribute.
-pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
+pub(crate) fn is_opening_bracket(tokens: &[Token], at: usize) -> bool {
     match tokens[at].kind {
         TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace => true,
         TokenKind::Less => {
@@ -98,15 +103,15 @@ pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
 /// the previous token. `in_results`: true before the `=` of the results; `after_name`: true
 /// directly after the quoted name of an op.
 #[expect(clippy::match_same_arms, reason = "the rules stand in the order in which they count")]
-pub(crate) fn before(
+pub(crate) fn spacing_before(
     tokens: &[Token],
     at: usize,
-    kind: Kind,
-    brackets: &Brackets,
+    kind: SpacingKind,
+    brackets: &OpenBrackets,
     text: &str,
     (in_results, after_name): (bool, bool),
-) -> Space {
-    use Space::{AsWritten, One, Tight};
+) -> Spacing {
+    use Spacing::{AsWritten, One, Tight};
     let (prev, next) = (tokens[at - 1], tokens[at]);
     let further = |it: Option<usize>| it.and_then(|it| tokens.get(it));
     let two_before = further(at.checked_sub(2)).filter(|it| it.end == prev.start);
@@ -121,7 +126,7 @@ pub(crate) fn before(
     match (prev.kind, next.kind) {
         (_, TokenKind::Comma) => Tight,
         (TokenKind::Comma, _) => One,
-        _ if closes || opens(tokens, at - 1) => Tight,
+        _ if closes || is_opening_bracket(tokens, at - 1) => Tight,
         // `@a::@b`
         (TokenKind::Colon, TokenKind::Colon) => AsWritten,
         (_, TokenKind::Colon) if is_colon(after) => AsWritten,
@@ -132,8 +137,8 @@ pub(crate) fn before(
         (TokenKind::Equal | TokenKind::Plus, _) | (_, TokenKind::Equal | TokenKind::Plus) => One,
         (_, TokenKind::Colon) | (TokenKind::Colon, _) if in_results => Tight,
         (_, TokenKind::Colon) => match (kind, innermost) {
-            (Kind::Label, None) => Tight,
-            (Kind::Label | Kind::Function, Some(TokenKind::LParen))
+            (SpacingKind::Label, None) => Tight,
+            (SpacingKind::Label | SpacingKind::Function, Some(TokenKind::LParen))
                 if prev.kind == TokenKind::Percent =>
             {
                 Tight
@@ -167,7 +172,7 @@ pub(crate) fn before(
         (
             TokenKind::RParen | TokenKind::RSquare | TokenKind::Greater,
             TokenKind::LParen | TokenKind::Less,
-        ) if kind == Kind::Generic && brackets.depth() == 0 => One,
+        ) if kind == SpacingKind::Generic && brackets.depth() == 0 => One,
         _ => AsWritten,
     }
 }

@@ -11,7 +11,7 @@ fn check(text: &str, expected: Expect) {
     assert_eq!(again, [], "formatting what is formatted changes nothing");
 }
 
-fn stays(text: &str) {
+fn check_unchanged(text: &str) {
     assert_eq!(format(&Source::new(text)), Ok(Vec::new()), "{text}");
 }
 
@@ -115,7 +115,7 @@ fn keeps_line_breaks_of_long_ops() {
 }
 
 #[test]
-fn comments_stay() {
+fn keeps_comments() {
     check(
         "// top\n\n\n\n// second   \nfunc.func @f() {// behind\n\n\n// first\n  %0 = arith.constant // in an op\n1 : i32   // value\n\n\n// last\n}// end\n// tail\n\n\n",
         expect![[r#"
@@ -171,7 +171,7 @@ fn keeps_programs_in_one_file_apart() {
 }
 
 #[test]
-fn switched_off() {
+fn keeps_text_with_formatting_off() {
     check(
         "func.func @f(%a :i32) {\n// noisy: format off\n   %0   = arith.addi   %a,%a:i32\n     // noisy: format on\n   %1   = arith.addi   %a,%a:i32\n// noisy: format off\n return }",
         expect![[r#"
@@ -226,15 +226,17 @@ fn finds_the_lines_that_a_comment_refers_to() {
 
 #[test]
 fn keeps_formatted_text() {
-    stays("module {\n}\n");
-    stays("module {}\n");
-    stays("module attributes {} {\n}\n");
-    stays("#map = affine_map<(d0, d1)[s0] -> (d0 + s0, d1 mod 2 - 1)>\n");
-    stays("#set = affine_set<(d0) : (d0 >= 0, d0 - 1 == 0)>\n");
-    stays("%0:2 = \"a.b\"() : () -> (i32, i32)\n\"c.d\"(%0#1) : (i32) -> () loc(\"f\":1:2)\n");
-    stays("\"a.b\"() {x = @a::@b, y = #c.d<  raw >, z = -1 : i32} : () -> ()\n");
-    stays("%0 = memref.load %m[%i] : memref<?x4xf32, strided<[4, 1], offset: ?>>\n");
-    stays("{-#\n  dialect_resources: {\n      a: { b: \"0x00\" }\n  }\n#-}\n");
+    check_unchanged("module {\n}\n");
+    check_unchanged("module {}\n");
+    check_unchanged("module attributes {} {\n}\n");
+    check_unchanged("#map = affine_map<(d0, d1)[s0] -> (d0 + s0, d1 mod 2 - 1)>\n");
+    check_unchanged("#set = affine_set<(d0) : (d0 >= 0, d0 - 1 == 0)>\n");
+    check_unchanged(
+        "%0:2 = \"a.b\"() : () -> (i32, i32)\n\"c.d\"(%0#1) : (i32) -> () loc(\"f\":1:2)\n",
+    );
+    check_unchanged("\"a.b\"() {x = @a::@b, y = #c.d<  raw >, z = -1 : i32} : () -> ()\n");
+    check_unchanged("%0 = memref.load %m[%i] : memref<?x4xf32, strided<[4, 1], offset: ?>>\n");
+    check_unchanged("{-#\n  dialect_resources: {\n      a: { b: \"0x00\" }\n  }\n#-}\n");
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn formats_a_range_if_its_items_parse() {
 }
 
 /// `$` marks the cursor, after the typed character.
-fn typed(before: &str, typed: char, after: &str) {
+fn check_typing(before: &str, typed: char, after: &str) {
     let at = before.find('$').expect("there is a cursor");
     let text = before.replace('$', "");
     let edits = format_on_type(&Source::new(&text), at, typed);
@@ -271,27 +273,27 @@ fn typed(before: &str, typed: char, after: &str) {
 }
 
 #[test]
-fn while_typing() {
-    typed("func.func @f() {\n$\n}\n", '\n', "func.func @f() {\n  \n}\n");
-    typed("func.func @f() {\n$", '\n', "func.func @f() {\n  ");
-    typed(
+fn indents_while_typing() {
+    check_typing("func.func @f() {\n$\n}\n", '\n', "func.func @f() {\n  \n}\n");
+    check_typing("func.func @f() {\n$", '\n', "func.func @f() {\n  ");
+    check_typing(
         "func.func @f() {\n  %0 = foo.x {\n$  }\n}\n",
         '\n',
         "func.func @f() {\n  %0 = foo.x {\n  }\n}\n",
     );
-    typed(
+    check_typing(
         "func.func @f() {\n  %0 = \n$\n  return\n}\n",
         '\n',
         "func.func @f() {\n  %0 = \n  \n  return\n}\n",
     );
-    typed("func.func @f() {\n  return\n  }$\n", '}', "func.func @f() {\n  return\n}\n");
-    typed("func.func @f() {\n  return\n}\n$", '\n', "func.func @f() {\n  return\n}\n");
-    typed(
+    check_typing("func.func @f() {\n  return\n  }$\n", '}', "func.func @f() {\n  return\n}\n");
+    check_typing("func.func @f() {\n  return\n}\n$", '\n', "func.func @f() {\n  return\n}\n");
+    check_typing(
         "func.func @f() {\n  cf.br ^a\n$^a:\n  return\n}\n",
         '\n',
         "func.func @f() {\n  cf.br ^a\n^a:\n  return\n}\n",
     );
-    typed(
+    check_typing(
         "module {\nfunc.func @f() {\n      return$\n}}",
         ';',
         "module {\nfunc.func @f() {\n      return\n}}",

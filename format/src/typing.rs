@@ -18,9 +18,9 @@ pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<TextEdit> 
         text.line(line).chars().take_while(|it| !matches!(it, '\n' | '\r')).collect();
     let first = content.find(|it: char| it != ' ' && it != '\t').unwrap_or(content.len());
     let wanted = match typed {
-        '\n' => at_line_start(source, start + first, content[first..].chars().next()),
+        '\n' => level_at_line_start(source, start + first, content[first..].chars().next()),
         '}' if content.as_bytes().get(first) == Some(&b'}') && start + first + 1 == at => {
-            closing(source, start + first)
+            level_of_closing_brace(source, start + first)
         }
         _ => None,
     };
@@ -34,10 +34,10 @@ pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<TextEdit> 
 
 /// Returns the number of regions that enclose the item that starts at a byte, or the byte itself.
 /// `first` is the character at that byte.
-fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usize> {
+fn level_at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usize> {
     let ir = source.ir();
     if first == Some('}') {
-        return closing(source, at);
+        return level_of_closing_brace(source, at);
     }
     let item = ir.item_at(at);
     let mut level = 0;
@@ -58,14 +58,14 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
             let len = ir.region_len(region);
             is_inside |= region_at <= at
                 && at <= region_at + len
-                && (at < region_at + len || !ir.region(region).closed);
+                && (at < region_at + len || !ir.region(region).is_closed);
             region_at += len;
         }
         if is_inside {
             level += 1;
-        } else if is_outermost && start + (data.lead as usize) < at {
+        } else if is_outermost && start + (data.lead_len as usize) < at {
             // The byte is inside an op, or after an incomplete one that ends with `=`.
-            if first.is_some() || !ends_with(source, at, b'=') {
+            if first.is_some() || !is_preceded_by(source, at, b'=') {
                 return None;
             }
         }
@@ -73,7 +73,7 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
         around = ir.parent_op(op);
     }
     if level == 0 {
-        level = unclosed(source, at);
+        level = n_unclosed_regions(source, at);
     }
     let is_label = first == Some('^');
     Some(level - usize::from(is_label && level > 0))
@@ -81,19 +81,19 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
 
 /// Returns the number of regions that are open at a byte because their `}` is missing. Text after
 /// their last op is not yet part of any item.
-fn unclosed(source: &Source, at: usize) -> usize {
+fn n_unclosed_regions(source: &Source, at: usize) -> usize {
     let ir = source.ir();
-    let last = last_before(source, at).and_then(|it| ir.item_at(it.0));
+    let last = last_nonblank_before(source, at).and_then(|it| ir.item_at(it.0));
     std::iter::successors(last, |&it| ir.parent_op(it))
         .filter(|&it| ir.op(it).kind != OpKind::Chunk)
         .filter(|&it| {
-            ir.op(it).regions.last().is_some_and(|&(_, region)| !ir.region(region).closed)
+            ir.op(it).regions.last().is_some_and(|&(_, region)| !ir.region(region).is_closed)
         })
         .count()
 }
 
 /// Returns the number of regions that enclose the op whose region is closed by the `}` at a byte.
-fn closing(source: &Source, at: usize) -> Option<usize> {
+fn level_of_closing_brace(source: &Source, at: usize) -> Option<usize> {
     let ir = source.ir();
     let op = ir.item_at(at)?;
     let data = ir.op(op);
@@ -103,7 +103,7 @@ fn closing(source: &Source, at: usize) -> Option<usize> {
     for &(own, region) in &data.regions {
         brace += (own - done) as usize + ir.region_len(region);
         done = own;
-        closes |= brace == at && ir.region(region).closed;
+        closes |= brace == at && ir.region(region).is_closed;
     }
     if !closes || data.kind == OpKind::Chunk {
         return None;
@@ -113,11 +113,11 @@ fn closing(source: &Source, at: usize) -> Option<usize> {
 }
 
 /// Returns the position and the value of the last byte before `at` that is not a blank.
-fn last_before(source: &Source, at: usize) -> Option<(usize, u8)> {
+fn last_nonblank_before(source: &Source, at: usize) -> Option<(usize, u8)> {
     let bytes = source.text().bytes_at(at).reversed();
     (1..).zip(bytes).find(|it| !it.1.is_ascii_whitespace()).map(|(n, byte)| (at - n, byte))
 }
 
-fn ends_with(source: &Source, at: usize, byte: u8) -> bool {
-    last_before(source, at).is_some_and(|it| it.1 == byte)
+fn is_preceded_by(source: &Source, at: usize, byte: u8) -> bool {
+    last_nonblank_before(source, at).is_some_and(|it| it.1 == byte)
 }

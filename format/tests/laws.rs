@@ -150,7 +150,7 @@ const PROGRAMS: [&str; 4] = [
 
 /// Returns a program with other blanks, line breaks and comments between its tokens, selected by
 /// `choices` in turn.
-fn scattered(text: &str, choices: &[u8]) -> String {
+fn with_random_blanks(text: &str, choices: &[u8]) -> String {
     let mut choices = choices.iter().copied().cycle();
     let mut out = String::new();
     let mut end = 0;
@@ -197,7 +197,7 @@ fn random_layouts_keep_the_laws() {
     for _ in 0..2000 {
         let Ok(tree) = strategy.new_tree(&mut runner) else { continue };
         let (program, choices) = tree.current();
-        let text = scattered(PROGRAMS[program], &choices);
+        let text = with_random_blanks(PROGRAMS[program], &choices);
         assert_eq!(tokens(&text), tokens(PROGRAMS[program]), "only the layout differs");
         match check("random", &text) {
             Ok(formatted) => n_formatted += usize::from(formatted),
@@ -211,7 +211,7 @@ fn random_layouts_keep_the_laws() {
 
 /// Programs without comments have the same formatted text for all initial layouts.
 #[test]
-fn there_is_one_form() {
+fn equal_programs_have_one_layout() {
     let mut runner = TestRunner::deterministic();
     // The last program has ops of unknown form.
     for program in &PROGRAMS[..3] {
@@ -227,7 +227,7 @@ fn there_is_one_form() {
             let choices =
                 prop::collection::vec(prop_oneof![0..150u8, 190..200u8, 216..=255u8], 400);
             let Ok(tree) = choices.new_tree(&mut runner) else { continue };
-            let text = scattered(program, &tree.current()).replace("\r\n", "\n");
+            let text = with_random_blanks(program, &tree.current()).replace("\r\n", "\n");
             if has_rows(&text) {
                 continue;
             }
@@ -254,6 +254,6 @@ fn has_rows(text: &str) -> bool {
         it[0].kind == TokenKind::RSquare
             && it[1].kind == TokenKind::Comma
             && it[2].kind == TokenKind::LSquare
-            && it[2].at_line_start
+            && it[2].is_at_line_start
     })
 }

@@ -6,10 +6,10 @@ use noisy_dataflow::flow;
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Edge, Graph, Item, Look, Node, Region};
+use super::{Edge, Graph, GraphItem, GraphNode, GraphRegion, NodeLook};
 
 /// The index of each region in the graph.
-type Places = FxHashMap<noisy_syntax::Region, usize>;
+type RegionIndices = FxHashMap<noisy_syntax::Region, usize>;
 
 /// Builds the graph of a function. Its title is the name of the function, followed by `what`.
 pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
@@ -22,7 +22,7 @@ pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
     let mut values: Vec<(Value, usize)> = Vec::new();
     let mut sinks: Vec<(Op, usize)> = Vec::new();
     let drawn = drawn_regions(document, function);
-    let mut places = Places::default();
+    let mut places = RegionIndices::default();
     let mut visit = |op: Op| {
         let data = ir.op(op);
         let here = places.get(&data.parent).copied().unwrap_or(0);
@@ -33,7 +33,7 @@ pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
                 false => continue,
             };
             if place > 0 {
-                out.regions[here].items.push(Item::Region(place));
+                out.regions[here].items.push(GraphItem::Region(place));
                 out.regions.push(new_region(document, op, number, here));
             }
             places.insert(region, place);
@@ -59,13 +59,13 @@ pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
         if !gives && is_sink(document, op) {
             sinks.push((op, out.nodes.len()));
             let line = line(document, ir.range(op).start);
-            out.push(Node {
-                label: short(ir, op).to_owned(),
+            out.push(GraphNode {
+                label: name_without_dialect(ir, op).to_owned(),
                 detail: String::new(),
                 name: String::new(),
                 line,
                 origin: Some(line),
-                look: Look::Sink,
+                look: NodeLook::Sink,
                 region: here,
             });
         }
@@ -76,13 +76,13 @@ pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
     }
     let mut edges = Vec::new();
     for &(value, to) in &values {
-        for (_, from) in flow::feeders(ir, value) {
-            edges.extend(by_value.get(&from).map(|&from| Edge { from, to, carried: true }));
+        for (_, from) in flow::feeding_values(ir, value) {
+            edges.extend(by_value.get(&from).map(|&from| Edge { from, to, is_carried: true }));
         }
     }
     let mut uses = |op: Op, to: usize| {
-        for from in computed(document, op).filter_map(|it| by_value.get(&it)) {
-            edges.push(Edge { from: *from, to, carried: false });
+        for from in computed_operands(document, op).filter_map(|it| by_value.get(&it)) {
+            edges.push(Edge { from: *from, to, is_carried: false });
         }
     };
     for &(op, to) in &sinks {
@@ -95,14 +95,14 @@ pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
     }
     edges.sort_unstable();
     // `mul %a, %a` uses a value twice. Uncomputed flow from one value to another is drawn once.
-    edges.dedup_by(|a, b| a == b && a.carried);
+    edges.dedup_by(|a, b| a == b && a.is_carried);
     out.edges = edges;
     out
 }
 
 impl Graph {
-    fn push(&mut self, node: Node) {
-        self.regions[node.region].items.push(Item::Node(self.nodes.len()));
+    fn push(&mut self, node: GraphNode) {
+        self.regions[node.region].items.push(GraphItem::Node(self.nodes.len()));
         self.nodes.push(node);
     }
 }
@@ -139,7 +139,7 @@ fn drawn_regions(document: &Document, function: Op) -> FxHashSet<noisy_syntax::R
     drawn
 }
 
-fn new_region(document: &Document, op: Op, number: usize, parent: usize) -> Region {
+fn new_region(document: &Document, op: Op, number: usize, parent: usize) -> GraphRegion {
     let ir = document.ir();
     let name = ir.op_name(op);
     let label = match (ir.op(op).kind, number) {
@@ -151,22 +151,22 @@ fn new_region(document: &Document, op: Op, number: usize, parent: usize) -> Regi
         _ => format!("{name} region #{number}"),
     };
     let line = line(document, ir.range(op).start);
-    Region { parent, label, line, origin: Some(line), items: Vec::new() }
+    GraphRegion { parent, label, line, origin: Some(line), items: Vec::new() }
 }
 
 /// True if an op consumes noise and produces none.
 fn is_sink(document: &Document, op: Op) -> bool {
-    document.ir().op(op).kind.is_op() && computed(document, op).next().is_some()
+    document.ir().op(op).kind.is_op() && computed_operands(document, op).next().is_some()
 }
 
 /// Returns the noisy operands with which an op computes. The other operands flow to the values that
-/// [`flow::feeds`] returns.
-fn computed(document: &Document, op: Op) -> impl Iterator<Item = Value> {
+/// [`flow::fed_values`] returns.
+fn computed_operands(document: &Document, op: Op) -> impl Iterator<Item = Value> {
     let ir = document.ir();
     let operands = ir.op(op).operands.iter().enumerate();
     let noisy = operands.filter_map(|(n, it)| Some((n, it.value?)));
     noisy
-        .filter(move |&(n, it)| document.is_noisy(it) && flow::feeds(ir, op, n).is_empty())
+        .filter(move |&(n, it)| document.is_noisy(it) && flow::fed_values(ir, op, n).is_empty())
         .map(|(_, it)| it)
 }
 
@@ -177,27 +177,31 @@ fn node(
     is_argument: bool,
     is_root: bool,
     region: usize,
-) -> Node {
+) -> GraphNode {
     let (ir, model) = (document.ir(), document.model());
     let name = ir.value_text(value);
     let noise = *document.noise(value);
     let is_reset = !is_argument && ir.op_name(op) == model.reset_op;
     let look = match noise {
-        _ if is_root => Look::Violation,
-        it if it.is_over(model.budget) => Look::Spoilt,
-        _ if is_reset => Look::Reset,
+        _ if is_root => NodeLook::FirstOverBudget,
+        it if it.is_over(model.budget) => NodeLook::OverBudget,
+        _ if is_reset => NodeLook::Reset,
         Noise::AtMost(hi) => {
-            Look::Within((u64::from(hi) * 100 / u64::from(model.budget).max(1)) as u32)
+            NodeLook::Within((u64::from(hi) * 100 / u64::from(model.budget).max(1)) as u32)
         }
-        Noise::Unknown | Noise::Bottom => Look::Unknown,
+        Noise::Unknown | Noise::Bottom => NodeLook::Unknown,
     };
     let line = line(document, explain::value_range(ir, value).start);
-    let label = if is_argument { name.clone() } else { format!("{name} = {}", short(ir, op)) };
-    Node { label, detail: noise.to_string(), name, line, origin: Some(line), look, region }
+    let label = if is_argument {
+        name.clone()
+    } else {
+        format!("{name} = {}", name_without_dialect(ir, op))
+    };
+    GraphNode { label, detail: noise.to_string(), name, line, origin: Some(line), look, region }
 }
 
 /// Returns the name of an op without its dialect.
-fn short(ir: &Ir, op: Op) -> &str {
+fn name_without_dialect(ir: &Ir, op: Op) -> &str {
     let name = ir.op_name(op);
     name.rsplit('.').next().unwrap_or(name)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Graph, Look, colors};
+use super::{Graph, NodeLook, colors};
 
 pub fn draw(graphs: &[Graph]) -> String {
     let mut out =
@@ -16,8 +16,11 @@ pub fn draw(graphs: &[Graph]) -> String {
                 format!("{}\n{}", node.label, node.detail)
             };
             let (fill, rim) = colors(node.look);
-            let width =
-                if node.look == Look::Violation { ", penwidth=3, fontcolor=white" } else { "" };
+            let width = if node.look == NodeLook::FirstOverBudget {
+                ", penwidth=3, fontcolor=white"
+            } else {
+                ""
+            };
             let _ = writeln!(
                 out,
                 "    n{n}_{id} [label={}, fillcolor=\"{fill}\", color=\"{rim}\"{width}, tooltip=\"line {}\"];",
@@ -26,7 +29,7 @@ pub fn draw(graphs: &[Graph]) -> String {
             );
         }
         for edge in &graph.edges {
-            let style = if edge.carried { " [style=dashed]" } else { "" };
+            let style = if edge.is_carried { " [style=dashed]" } else { "" };
             let _ = writeln!(out, "    n{n}_{} -> n{n}_{}{style};", edge.from, edge.to);
         }
         out.push_str("  }\n");

@@ -10,36 +10,36 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::layout::{self, DROP, GAP, HEAD, HEIGHT, PAD};
-use super::{Graph, Item, Look, colors};
-use noisy_page::{data, page, xml};
+use super::layout::{self, ITEM_GAP, NODE_HEIGHT, REGION_PADDING, REGION_TITLE_HEIGHT, ROW_GAP};
+use super::{Graph, GraphItem, NodeLook, colors};
+use noisy_page::{data_element, escape_xml, page};
 
 const SCRIPT: &str = concat!(include_str!("scene.js"), include_str!("page.js"));
 const STYLE: &str = include_str!("page.css");
 /// Assumed width of a character, to order the rows; the page measures its own font.
-const CHAR: f64 = 7.3;
+const CHAR_WIDTH: f64 = 7.3;
 
 /// Returns a page with the graphs side by side.
 pub fn draw(name: &str, graphs: &[Graph]) -> String {
     let legend = [
-        (Look::Within(40), "within the budget; the darker, the less is left"),
-        (Look::Violation, "first over the budget"),
-        (Look::Spoilt, "over the budget because of an earlier op"),
-        (Look::Reset, "reduces noise"),
-        (Look::Proposed, "proposed by the optimizer"),
-        (Look::Unknown, "noise unknown"),
+        (NodeLook::Within(40), "within the budget; the darker, the less is left"),
+        (NodeLook::FirstOverBudget, "first over the budget"),
+        (NodeLook::OverBudget, "over the budget because of an earlier op"),
+        (NodeLook::Reset, "reduces noise"),
+        (NodeLook::Proposed, "proposed by the optimizer"),
+        (NodeLook::Unknown, "noise unknown"),
     ];
     let mut items = String::new();
     for (look, what) in legend {
         let (fill, rim) = colors(look);
-        let dashed = if look == Look::Proposed { ";border-style:dashed" } else { "" };
+        let dashed = if look == NodeLook::Proposed { ";border-style:dashed" } else { "" };
         let _ = write!(
             items,
             "<li><span style=\"background:{fill};border-color:{rim}{dashed}\"></span>{what}</li>"
         );
     }
-    let name = xml(name);
-    let data = data(&scene(graphs));
+    let name = escape_xml(name);
+    let data = data_element(&scene(graphs));
     let body = format!(
         "<h1>{name}</h1>\n\
          <ul>{items}<li>dashed line: carried by a loop, a branch or a block</li></ul>\n\
@@ -61,20 +61,22 @@ pub fn draw(name: &str, graphs: &[Graph]) -> String {
 
 fn scene(graphs: &[Graph]) -> Value {
     json!({
-        "sizes": { "height": HEIGHT, "gap": GAP, "drop": DROP, "pad": PAD, "head": HEAD },
+        "sizes": { "height": NODE_HEIGHT, "gap": ITEM_GAP, "drop": ROW_GAP, "pad": REGION_PADDING, "head": REGION_TITLE_HEIGHT },
         "graphs": graphs.iter().map(graph).collect::<Vec<_>>(),
     })
 }
 
 fn graph(graph: &Graph) -> Value {
-    let chars = |text: &str| text.chars().count() as f64 * CHAR;
+    let chars = |text: &str| text.chars().count() as f64 * CHAR_WIDTH;
     let layout = layout::layout(graph, |item| match item {
-        Item::Node(it) => chars(&graph.nodes[it].label).max(chars(&graph.nodes[it].detail)) + 20.0,
-        Item::Region(it) => chars(&graph.regions[it].label),
+        GraphItem::Node(it) => {
+            chars(&graph.nodes[it].label).max(chars(&graph.nodes[it].detail)) + 20.0
+        }
+        GraphItem::Region(it) => chars(&graph.regions[it].label),
     });
     let nodes = graph.nodes.iter().map(|it| {
         let (fill, rim) = colors(it.look);
-        json!({ "label": it.label, "detail": it.detail, "line": it.origin, "look": word(it.look), "fill": fill, "rim": rim })
+        json!({ "label": it.label, "detail": it.detail, "line": it.origin, "look": css_class(it.look), "fill": fill, "rim": rim })
     });
     let folded = folded(graph);
     let regions =
@@ -83,19 +85,19 @@ fn graph(graph: &Graph) -> Value {
             let rows: Vec<Vec<Value>> = rows
                 .iter()
                 .map(|row| {
-                    let of = |it: &Item| match it {
-                        Item::Node(it) => json!({ "node": it }),
-                        Item::Region(it) => json!({ "region": it }),
+                    let of = |it: &GraphItem| match it {
+                        GraphItem::Node(it) => json!({ "node": it }),
+                        GraphItem::Region(it) => json!({ "region": it }),
                     };
                     row.iter().map(of).collect()
                 })
                 .collect();
             json!({
                 "label": it.label, "line": it.origin, "detail": folded.words(),
-                "look": word(folded.look), "fill": fill, "rim": rim, "rows": rows,
+                "look": css_class(folded.look), "fill": fill, "rim": rim, "rows": rows,
             })
         });
-    let edges = graph.edges.iter().map(|it| json!([it.from, it.to, u8::from(it.carried)]));
+    let edges = graph.edges.iter().map(|it| json!([it.from, it.to, u8::from(it.is_carried)]));
     json!({
         "title": graph.title,
         "nodes": nodes.collect::<Vec<_>>(),
@@ -105,25 +107,25 @@ fn graph(graph: &Graph) -> Value {
 }
 
 /// Returns the CSS class of a look.
-fn word(look: Look) -> &'static str {
+fn css_class(look: NodeLook) -> &'static str {
     match look {
-        Look::Violation => "violation",
-        Look::Proposed => "proposed",
-        Look::Reset => "reset",
+        NodeLook::FirstOverBudget => "violation",
+        NodeLook::Proposed => "proposed",
+        NodeLook::Reset => "reset",
         _ => "",
     }
 }
 
 /// The summary of a folded region.
 #[derive(Clone, Copy)]
-struct Folded {
+struct FoldedRegion {
     nodes: usize,
     over: usize,
     /// The most severe look in the region.
-    look: Look,
+    look: NodeLook,
 }
 
-impl Folded {
+impl FoldedRegion {
     fn words(self) -> String {
         let values = match self.nodes {
             1 => "1 value".to_owned(),
@@ -136,12 +138,14 @@ impl Folded {
     }
 }
 
-fn folded(graph: &Graph) -> Vec<Folded> {
-    let mut out = vec![Folded { nodes: 0, over: 0, look: Look::Sink }; graph.regions.len()];
+fn folded(graph: &Graph) -> Vec<FoldedRegion> {
+    let mut out =
+        vec![FoldedRegion { nodes: 0, over: 0, look: NodeLook::Sink }; graph.regions.len()];
     for node in &graph.nodes {
         let region = &mut out[node.region];
         region.nodes += 1;
-        region.over += usize::from(matches!(node.look, Look::Violation | Look::Spoilt));
+        region.over +=
+            usize::from(matches!(node.look, NodeLook::FirstOverBudget | NodeLook::OverBudget));
         region.look = region.look.max(node.look);
     }
     for at in (1..out.len()).rev() {

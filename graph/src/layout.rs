@@ -11,18 +11,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Graph, Item};
+use super::{Graph, GraphItem};
 
 /// Height of a node and of a folded region.
-pub(super) const HEIGHT: f64 = 38.0;
+pub(super) const NODE_HEIGHT: f64 = 38.0;
 /// Gap between the items of a row.
-pub(super) const GAP: f64 = 18.0;
+pub(super) const ITEM_GAP: f64 = 18.0;
 /// Gap between rows.
-pub(super) const DROP: f64 = 36.0;
+pub(super) const ROW_GAP: f64 = 36.0;
 /// Gap between the border of a region and its items.
-pub(super) const PAD: f64 = 14.0;
+pub(super) const REGION_PADDING: f64 = 14.0;
 /// Height of the title line of a region.
-pub(super) const HEAD: f64 = 24.0;
+pub(super) const REGION_TITLE_HEIGHT: f64 = 24.0;
 /// Number of passes that order the rows.
 const SWEEPS: usize = 6;
 
@@ -39,16 +39,20 @@ pub(super) struct NodeBox {
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The rows of each region.
-    pub rows: Vec<Vec<Vec<Item>>>,
+    pub rows: Vec<Vec<Vec<GraphItem>>>,
     pub nodes: Vec<NodeBox>,
     /// The first one is the function, without a border.
     pub regions: Vec<NodeBox>,
 }
 
 /// Computes the layout of a graph. `width` returns the width of the text of a node or region.
-pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
+pub(super) fn layout(graph: &Graph, width: impl Fn(GraphItem) -> f64) -> Layout {
     let edges = edges_of_regions(graph);
-    let node = |it| NodeBox { width: width(Item::Node(it)), height: HEIGHT, ..NodeBox::default() };
+    let node = |it| NodeBox {
+        width: width(GraphItem::Node(it)),
+        height: NODE_HEIGHT,
+        ..NodeBox::default()
+    };
     let mut out = Layout {
         rows: vec![Vec::new(); graph.regions.len()],
         nodes: (0..graph.nodes.len()).map(node).collect(),
@@ -58,10 +62,10 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
     for region in (0..graph.regions.len()).rev() {
         let items = &graph.regions[region].items;
         let sizes: Vec<f64> = items.iter().map(|&it| out.place(it).width).collect();
-        let rows = ordered(&sizes, &edges[region]);
+        let rows = ordered_rows(&sizes, &edges[region]);
         out.rows[region] =
             rows.iter().map(|row| row.iter().map(|&at| items[at]).collect()).collect();
-        let title = if region == 0 { 0.0 } else { width(Item::Region(region)) };
+        let title = if region == 0 { 0.0 } else { width(GraphItem::Region(region)) };
         out.stack(region, title);
     }
     // Converts positions inside a region to positions in the picture.
@@ -77,27 +81,28 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
 }
 
 impl Layout {
-    pub(super) fn place(&self, item: Item) -> NodeBox {
+    pub(super) fn place(&self, item: GraphItem) -> NodeBox {
         match item {
-            Item::Node(it) => self.nodes[it],
-            Item::Region(it) => self.regions[it],
+            GraphItem::Node(it) => self.nodes[it],
+            GraphItem::Region(it) => self.regions[it],
         }
     }
 
-    fn place_mut(&mut self, item: Item) -> &mut NodeBox {
+    fn place_mut(&mut self, item: GraphItem) -> &mut NodeBox {
         match item {
-            Item::Node(it) => &mut self.nodes[it],
-            Item::Region(it) => &mut self.regions[it],
+            GraphItem::Node(it) => &mut self.nodes[it],
+            GraphItem::Region(it) => &mut self.regions[it],
         }
     }
 
     /// Stacks the rows of a region, centered, and computes the size of the region.
     fn stack(&mut self, region: usize, title: f64) {
-        let (pad, head) = if region == 0 { (0.0, 0.0) } else { (PAD, HEAD) };
+        let (pad, head) =
+            if region == 0 { (0.0, 0.0) } else { (REGION_PADDING, REGION_TITLE_HEIGHT) };
         let rows = self.rows[region].clone();
-        let of = |row: &[Item], it: &Self| {
+        let of = |row: &[GraphItem], it: &Self| {
             let widths: f64 = row.iter().map(|&item| it.place(item).width).sum();
-            widths + GAP * row.len().saturating_sub(1) as f64
+            widths + ITEM_GAP * row.len().saturating_sub(1) as f64
         };
         let width = rows.iter().map(|row| of(row, self)).fold(title, f64::max);
         let mut y = head + pad;
@@ -107,12 +112,12 @@ impl Layout {
             for &item in row {
                 let place = self.place_mut(item);
                 (place.x, place.y) = (x, y);
-                x += place.width + GAP;
+                x += place.width + ITEM_GAP;
                 height = height.max(place.height);
             }
-            y += height + DROP;
+            y += height + ROW_GAP;
         }
-        let height = if rows.is_empty() { y } else { y - DROP } + pad;
+        let height = if rows.is_empty() { y } else { y - ROW_GAP } + pad;
         self.regions[region] = NodeBox { width: width + 2.0 * pad, height, ..NodeBox::default() };
     }
 }
@@ -121,7 +126,7 @@ impl Layout {
 /// nodes connects items of the innermost region that contains both nodes: the items that contain
 /// them.
 fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
-    let mut number: FxHashMap<Item, usize> = FxHashMap::default();
+    let mut number: FxHashMap<GraphItem, usize> = FxHashMap::default();
     let mut depth = vec![0_usize; graph.regions.len()];
     for (at, region) in graph.regions.iter().enumerate() {
         depth[at] = if at == 0 { 0 } else { depth[region.parent] + 1 };
@@ -129,11 +134,11 @@ fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
     }
     let mut out = vec![Vec::new(); graph.regions.len()];
     for edge in &graph.edges {
-        let mut ends = [edge.from, edge.to].map(|it| (Item::Node(it), graph.nodes[it].region));
+        let mut ends = [edge.from, edge.to].map(|it| (GraphItem::Node(it), graph.nodes[it].region));
         while ends[0].1 != ends[1].1 {
             let deeper = usize::from(depth[ends[1].1] > depth[ends[0].1]);
             let region = ends[deeper].1;
-            ends[deeper] = (Item::Region(region), graph.regions[region].parent);
+            ends[deeper] = (GraphItem::Region(region), graph.regions[region].parent);
         }
         if let [Some(&from), Some(&to)] = ends.map(|it| number.get(&it.0)) {
             out[ends[0].1].push((from, to));
@@ -143,7 +148,7 @@ fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
 }
 
 /// Returns the rows of items with these widths. The items are in program order.
-fn ordered(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
+fn ordered_rows(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let n = widths.len();
     let (mut above, mut below) = (vec![Vec::new(); n], vec![Vec::new(); n]);
     for &(from, to) in edges.iter().filter(|it| it.0 < it.1) {
@@ -166,11 +171,11 @@ fn ordered(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     (0..n).for_each(|item| rows[row_of[item]].push(item));
     let mut x = vec![0.0_f64; n];
     let place = |row: &[usize], x: &mut [f64]| {
-        let total: f64 = row.iter().map(|&it| widths[it] + GAP).sum();
+        let total: f64 = row.iter().map(|&it| widths[it] + ITEM_GAP).sum();
         let mut at = -total / 2.0;
         for &item in row {
             x[item] = at + widths[item] / 2.0;
-            at += widths[item] + GAP;
+            at += widths[item] + ITEM_GAP;
         }
     };
     for row in &rows {

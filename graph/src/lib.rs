@@ -22,16 +22,16 @@ pub use self::svg::draw as svg;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Graph {
     title: String,
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     edges: Vec<Edge>,
     /// The regions; the first one is the body of the function. Each region precedes its inner
     /// regions.
-    regions: Vec<Region>,
+    regions: Vec<GraphRegion>,
 }
 
 /// A region of an op that contains a value with noise, or the body of the function.
 #[derive(Debug, PartialEq, Eq)]
-struct Region {
+struct GraphRegion {
     /// Index of the enclosing region; the body of the function refers to itself.
     parent: usize,
     /// `scf.for`, or `scf.if then`.
@@ -41,18 +41,18 @@ struct Region {
     /// Line of its op in the file.
     origin: Option<usize>,
     /// Nodes and inner regions, in program order.
-    items: Vec<Item>,
+    items: Vec<GraphItem>,
 }
 
 /// A node or a region inside a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Item {
+enum GraphItem {
     Node(usize),
     Region(usize),
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Node {
+struct GraphNode {
     /// `%4 = mul`: the name of the op has no dialect.
     label: String,
     /// The noise, such as `[0, 24]`.
@@ -63,7 +63,7 @@ struct Node {
     line: usize,
     /// Line in the file; `None` for a proposed op.
     origin: Option<usize>,
-    look: Look,
+    look: NodeLook,
     /// Index of the enclosing region.
     region: usize,
 }
@@ -71,7 +71,7 @@ struct Node {
 /// The look of a node, in increasing severity. A folded region has the most severe look of its
 /// nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Look {
+enum NodeLook {
     /// Consumes noise and produces none.
     Sink,
     /// Lowers noise.
@@ -83,9 +83,9 @@ enum Look {
     /// Noise is unknown.
     Unknown,
     /// Over the budget because of an earlier node.
-    Spoilt,
+    OverBudget,
     /// The first node over the budget.
-    Violation,
+    FirstOverBudget,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,12 +93,16 @@ struct Edge {
     from: usize,
     to: usize,
     /// True for flow without a computing op.
-    carried: bool,
+    is_carried: bool,
 }
 
 /// Returns the graph of a function. `fixed` is the same program after applying a fix with this
 /// title; then the graph of the function in that program is also returned.
-pub fn graphs(document: &Document, function: Op, fixed: Option<(&Document, &str)>) -> Vec<Graph> {
+pub fn build_graphs(
+    document: &Document,
+    function: Op,
+    fixed: Option<(&Document, &str)>,
+) -> Vec<Graph> {
     let mut graphs = vec![graph(document, function, "")];
     if let Some((after, title)) = fixed {
         graphs[0].title.push_str(", before");
@@ -119,15 +123,15 @@ pub fn graphs(document: &Document, function: Op, fixed: Option<(&Document, &str)
 fn trace_back(after: &mut Graph, before: &Graph) {
     let mut old = before.nodes.iter().peekable();
     for node in &mut after.nodes {
-        let is_same = |it: &&Node| it.name == node.name && it.label == node.label;
+        let is_same = |it: &&GraphNode| it.name == node.name && it.label == node.label;
         // Nodes that the fix removed are skipped.
         let found = old.clone().position(|it| is_same(&it));
         if let Some(n) = found {
             node.origin = old.nth(n).and_then(|it| it.origin);
         } else {
             node.origin = None;
-            if node.look == Look::Reset {
-                node.look = Look::Proposed;
+            if node.look == NodeLook::Reset {
+                node.look = NodeLook::Proposed;
             }
         }
     }
@@ -143,7 +147,7 @@ fn trace_back(after: &mut Graph, before: &Graph) {
 /// # Errors
 ///
 /// If there is no function, or none with this name.
-pub fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
+pub fn choose_function(document: &Document, name: Option<&str>) -> Result<Op, String> {
     let ir = document.ir();
     let functions = ir.functions();
     if let Some(name) = name {
@@ -169,19 +173,19 @@ pub fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
 }
 
 /// The fill color and the border color of a node.
-fn colors(look: Look) -> (String, &'static str) {
+fn colors(look: NodeLook) -> (String, &'static str) {
     match look {
         // From almost white to orange: the colour emphasizes how little budget is left.
-        Look::Within(part) => {
+        NodeLook::Within(part) => {
             let part = part.min(100);
             (format!("#ff{:02x}{:02x}", 250 - part, 235 - part * 17 / 10), "#8a6d3b")
         }
-        Look::Violation => ("#d32f2f".to_owned(), "#7f0000"),
-        Look::Spoilt => ("#ffcdd2".to_owned(), "#c62828"),
-        Look::Reset => ("#a5d6a7".to_owned(), "#1b5e20"),
-        Look::Proposed => ("#e8f5e9".to_owned(), "#1b5e20"),
-        Look::Unknown => ("#e0e0e0".to_owned(), "#757575"),
-        Look::Sink => ("#ffffff".to_owned(), "#9e9e9e"),
+        NodeLook::FirstOverBudget => ("#d32f2f".to_owned(), "#7f0000"),
+        NodeLook::OverBudget => ("#ffcdd2".to_owned(), "#c62828"),
+        NodeLook::Reset => ("#a5d6a7".to_owned(), "#1b5e20"),
+        NodeLook::Proposed => ("#e8f5e9".to_owned(), "#1b5e20"),
+        NodeLook::Unknown => ("#e0e0e0".to_owned(), "#757575"),
+        NodeLook::Sink => ("#ffffff".to_owned(), "#9e9e9e"),
     }
 }
 
@@ -210,7 +214,7 @@ func.func @main(%a: !noisy.i32, %n: index, %x: !other.t) -> i5 {
     #[test]
     fn draws_first_function_over_budget() {
         let document = Document::new(PROGRAM);
-        let function = choose(&document, None).expect("a function");
+        let function = choose_function(&document, None).expect("a function");
         expect![[r##"
             digraph noise {
               node [shape=box, style=filled, fontname=monospace];
@@ -256,14 +260,14 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
 }
 ";
         let document = Document::new(program);
-        let function = choose(&document, None).expect("a function");
+        let function = choose_function(&document, None).expect("a function");
         let graph = graph(&document, function, "");
         let label = |it: usize| graph.nodes[it].label.as_str();
         let edges: Vec<_> = graph
             .edges
             .iter()
             .map(|it| {
-                let arrow = if it.carried { "-->" } else { "->" };
+                let arrow = if it.is_carried { "-->" } else { "->" };
                 format!("{} {arrow} {}", label(it.from), label(it.to))
             })
             .collect();
@@ -282,12 +286,15 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
     #[test]
     fn chooses_functions_by_name() {
         let document = Document::new(PROGRAM);
-        assert_eq!(choose(&document, Some("@clean")), choose(&document, Some("clean")));
         assert_eq!(
-            choose(&document, Some("x")),
+            choose_function(&document, Some("@clean")),
+            choose_function(&document, Some("clean"))
+        );
+        assert_eq!(
+            choose_function(&document, Some("x")),
             Err("there is no function @x; there are @clean, @main".to_owned())
         );
-        assert!(choose(&Document::new(""), None).is_err());
+        assert!(choose_function(&Document::new(""), None).is_err());
     }
 
     #[test]
@@ -301,7 +308,7 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
         );
         let draw = |text: &str| {
             let document = Document::new(text);
-            let function = choose(&document, None).expect("a function");
+            let function = choose_function(&document, None).expect("a function");
             graph(&document, function, "")
         };
         let (before, mut after) = (draw(before), draw(&after));
@@ -311,11 +318,11 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
         assert_eq!(
             shown,
             [
-                ("%x", 1, Some(1), Look::Within(46)),
-                ("%0", 2, Some(2), Look::Within(92)),
-                ("%1", 3, Some(3), Look::Reset),
-                ("%r", 4, None, Look::Proposed),
-                ("%2", 5, Some(4), Look::Within(92)),
+                ("%x", 1, Some(1), NodeLook::Within(46)),
+                ("%0", 2, Some(2), NodeLook::Within(92)),
+                ("%1", 3, Some(3), NodeLook::Reset),
+                ("%r", 4, None, NodeLook::Proposed),
+                ("%2", 5, Some(4), NodeLook::Within(92)),
             ]
         );
     }
@@ -323,7 +330,7 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
     #[test]
     fn the_page_runs_its_own_script_only() {
         let document = Document::new(PROGRAM);
-        let function = choose(&document, None).expect("a function");
+        let function = choose_function(&document, None).expect("a function");
         let mut graph = graph(&document, function, "");
         graph.title.push_str("</script><b>");
         let page = html::draw("<b>.mlir", std::slice::from_ref(&graph));
@@ -352,7 +359,7 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
     #[test]
     fn the_picture_is_well_formed_and_whole() {
         let document = Document::new(PROGRAM);
-        let function = choose(&document, None).expect("a function");
+        let function = choose_function(&document, None).expect("a function");
         let graph = graph(&document, function, " <&>");
         let picture = svg::draw(std::slice::from_ref(&graph));
         assert_eq!(picture.matches("<g class=\"node").count(), graph.nodes.len());

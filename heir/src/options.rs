@@ -11,7 +11,7 @@ use crate::real_range::RealRange;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Options {
+pub struct HeirOptions {
     /// Levels that a ciphertext may use between bootstraps, at least 1, like HEIR's `level-budget`.
     /// If it is set, `--fix` places bootstraps; otherwise the moduli determine the number of
     /// levels.
@@ -24,7 +24,7 @@ pub struct Options {
     /// `bgv-noise-kpz21`. If it is not set, `bgv-noise-kpz21` or `bfv-noise-kpz21` applies, and
     /// overflows are warnings instead of errors.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub noise_model: Option<Model>,
+    pub noise_model: Option<NoiseModelName>,
     /// True if you run HEIR with `before-mul-include-first-mul`: fresh and bootstrapped CKKS
     /// ciphertexts then have twice the default scale, if none is written.
     pub before_mul_include_first_mul: bool,
@@ -34,7 +34,7 @@ pub struct Options {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_range: Option<RealRange>,
     /// The time of each operation, for the cost that an editor shows above functions.
-    pub latency: Latency,
+    pub latency: OperationLatency,
 }
 
 /// Microseconds that operations of a scheme take. The defaults are measurements of the ACE
@@ -45,7 +45,7 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Latency {
+pub struct OperationLatency {
     /// A sum, a difference or a negation.
     pub add: u32,
     /// A product of two ciphertexts, before it is relinearized.
@@ -62,7 +62,7 @@ pub struct Latency {
     pub bootstrap: u32,
 }
 
-impl Default for Latency {
+impl Default for OperationLatency {
     fn default() -> Self {
         Self {
             add: 1_700,
@@ -79,7 +79,7 @@ impl Default for Latency {
 /// A noise model of HEIR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Model {
+pub enum NoiseModelName {
     /// BGV, bounds of coefficients on average.
     #[serde(rename = "bgv-noise-kpz21")]
     BgvKpz21,
@@ -106,30 +106,38 @@ pub enum Model {
     BfvCanonEmb,
 }
 
-impl Model {
+impl NoiseModelName {
     /// The models of BGV.
-    pub const BGV: [Model; 4] =
-        [Model::BgvKpz21, Model::BgvWorstCase, Model::BgvMp24, Model::BgvMono];
+    pub const BGV: [NoiseModelName; 4] = [
+        NoiseModelName::BgvKpz21,
+        NoiseModelName::BgvWorstCase,
+        NoiseModelName::BgvMp24,
+        NoiseModelName::BgvMono,
+    ];
     /// The models of BFV.
-    pub const BFV: [Model; 4] =
-        [Model::BfvKpz21, Model::BfvWorstCase, Model::BfvBmcm23, Model::BfvCanonEmb];
+    pub const BFV: [NoiseModelName; 4] = [
+        NoiseModelName::BfvKpz21,
+        NoiseModelName::BfvWorstCase,
+        NoiseModelName::BfvBmcm23,
+        NoiseModelName::BfvCanonEmb,
+    ];
 
     /// Its name, as HEIR spells it.
     pub fn name(self) -> &'static str {
         match self {
-            Model::BgvKpz21 => "bgv-noise-kpz21",
-            Model::BgvWorstCase => "bgv-noise-by-bound-coeff-worst-case",
-            Model::BgvMp24 => "bgv-noise-mp24",
-            Model::BgvMono => "bgv-noise-mono",
-            Model::BfvKpz21 => "bfv-noise-kpz21",
-            Model::BfvWorstCase => "bfv-noise-by-bound-coeff-worst-case",
-            Model::BfvBmcm23 => "bfv-noise-bmcm23",
-            Model::BfvCanonEmb => "bfv-noise-canon-emb",
+            NoiseModelName::BgvKpz21 => "bgv-noise-kpz21",
+            NoiseModelName::BgvWorstCase => "bgv-noise-by-bound-coeff-worst-case",
+            NoiseModelName::BgvMp24 => "bgv-noise-mp24",
+            NoiseModelName::BgvMono => "bgv-noise-mono",
+            NoiseModelName::BfvKpz21 => "bfv-noise-kpz21",
+            NoiseModelName::BfvWorstCase => "bfv-noise-by-bound-coeff-worst-case",
+            NoiseModelName::BfvBmcm23 => "bfv-noise-bmcm23",
+            NoiseModelName::BfvCanonEmb => "bfv-noise-canon-emb",
         }
     }
 
     /// Returns true for a model of BFV.
     pub fn is_bfv(self) -> bool {
-        Model::BFV.contains(&self)
+        NoiseModelName::BFV.contains(&self)
     }
 }

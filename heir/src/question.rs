@@ -21,8 +21,8 @@
 //!
 //! Ops only pass on or reset degrees, so the placement of relinearizations is a minimum cut. A loop
 //! carries one level. This is the level of a bootstrapped ciphertext, for which the caller pins
-//! loops one by one ([`Question::pin`]), or the larger of the levels of the initial and the yielded
-//! value; levels of the other value are then dropped ([`Question::drops`]).
+//! loops one by one ([`PlacementQuestion::pin`]), or the larger of the levels of the initial and the yielded
+//! value; levels of the other value are then dropped ([`PlacementQuestion::level_drops`]).
 //!
 //! A question covers one function. Its arguments are assumed to be fresh, and the result of a call
 //! to have the number of its operands. If this may be wrong, the caller decides: for
@@ -32,22 +32,22 @@
 //! issue 3149, `lib/Transforms/SecretInsertMgmt`, which calls positions with the default scale
 //! "scale safe"; the levels of bootstraps were measured.
 
-use noisy_placement::{Bits, Instance, Node, NodeRule};
+use noisy_placement::{Instance, Node, NodeRule, NoiseBits};
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::Moved;
+use crate::facts::ciphertext::LevelChange;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::Heir;
+use crate::facts::known::CiphertextFacts;
 use crate::facts::loops;
-use crate::ops::placed::Placed;
+use crate::ops::placed::PlacedOp;
 use crate::ops::rules::{self, DimensionRule};
-use crate::options::Options;
+use crate::options::HeirOptions;
 use noisy_dataflow::flow::{self, Flow};
 
 /// The nodes of the initial value and of the yielded value of a carried value of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Round {
+pub struct CarriedNodes {
     /// The initial value.
     pub(crate) init: Node,
     /// The value that the loop yields to its next iteration.
@@ -60,72 +60,73 @@ pub struct Round {
 
 /// A value whose levels must be dropped for a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drop {
+pub struct LevelDrop {
     /// The value.
     pub value: Value,
     /// Number of levels to drop.
-    pub by: u32,
+    pub n_levels: u32,
     /// The operand of the loop or of its terminator.
-    pub at: (Op, u32),
+    pub operand: (Op, u32),
 }
 
 /// The placement problem of one function.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct PlacementQuestion {
     /// The instance for the optimizer.
     pub instance: Instance,
     /// For each site, the value after whose definition it is.
-    pub spots: Vec<Value>,
+    pub site_values: Vec<Value>,
     /// The values of the first nodes, in the order of the nodes.
-    pub nodes: Vec<Value>,
+    pub node_values: Vec<Value>,
     /// The values that loops carry, if loops must carry one level.
-    pub(crate) rounds: Vec<Round>,
+    pub(crate) carried: Vec<CarriedNodes>,
     /// True if `mgmt` ops use levels; otherwise each product uses one.
     pub is_managed: bool,
     /// The number after an inserted op.
-    reset: Bits,
+    reset: NoiseBits,
     /// The nodes that must have degree 1.
     needs: Vec<Node>,
 }
 
 /// Returns `Ok` if the result of a call of the function has the number of its operands, else the
 /// reason in words.
-pub type Crossing<'a> = &'a dyn Fn(Op) -> Result<(), String>;
+pub type CallCheck<'a> = &'a dyn Fn(Op) -> Result<(), String>;
 
-impl Question {
+impl PlacementQuestion {
     /// Returns the first value that must be relinearized, if nothing is inserted.
-    pub fn oversized(&self) -> Option<Value> {
-        let number = self.numbers_before();
+    pub fn first_oversized(&self) -> Option<Value> {
+        let number = self.numbers_without_sites();
         let node = self.needs.iter().find(|&&it| number(it) > 1)?;
-        self.nodes.get(node.0 as usize).copied()
+        self.node_values.get(node.0 as usize).copied()
     }
 
     /// Returns the loops whose initial and yielded values have different numbers under a choice of
     /// sites.
-    pub fn varying(&self, chosen: &[bool]) -> Vec<Round> {
+    pub fn varying_loops(&self, chosen: &[bool]) -> Vec<CarriedNodes> {
         let after = self.numbers(chosen);
-        let varies = |it: &&Round| after(it.init) != after(it.yielded);
-        self.rounds.iter().filter(varies).copied().collect()
+        let varies = |it: &&CarriedNodes| after(it.init) != after(it.yielded);
+        self.carried.iter().filter(varies).copied().collect()
     }
 
     /// Returns true if the initial and the yielded value of a loop have the same number, if nothing
     /// is inserted.
-    pub fn keeps(&self, init: Value, yielded: Value) -> bool {
-        let number = self.numbers_before();
-        let of = |it: Node| self.nodes.get(it.0 as usize).copied();
-        let is_it = |it: &&Round| of(it.init) == Some(init) && of(it.yielded) == Some(yielded);
-        self.rounds.iter().find(is_it).is_some_and(|it| number(it.init) == number(it.yielded))
+    pub fn is_invariant(&self, init: Value, yielded: Value) -> bool {
+        let number = self.numbers_without_sites();
+        let of = |it: Node| self.node_values.get(it.0 as usize).copied();
+        let is_it =
+            |it: &&CarriedNodes| of(it.init) == Some(init) && of(it.yielded) == Some(yielded);
+        self.carried.iter().find(is_it).is_some_and(|it| number(it.init) == number(it.yielded))
     }
 
     /// Returns the numbers of nodes, if nothing is inserted.
-    fn numbers_before(&self) -> impl Fn(Node) -> Bits {
+    fn numbers_without_sites(&self) -> impl Fn(Node) -> NoiseBits {
         let before =
-            noisy_placement::evaluate::noise(&self.instance, &vec![false; self.spots.len()]);
+            noisy_placement::evaluate::noise(&self.instance, &vec![false; self.site_values.len()]);
         move |node: Node| before[node.0 as usize]
     }
 
     /// Returns the numbers after the sites of nodes, under a choice of sites.
-    fn numbers(&self, chosen: &[bool]) -> impl Fn(Node) -> Bits {
+    fn numbers(&self, chosen: &[bool]) -> impl Fn(Node) -> NoiseBits {
         let before = noisy_placement::evaluate::noise(&self.instance, chosen);
         move |node: Node| match self.instance.nodes[node.0 as usize].site {
             Some(site) if chosen[site.0 as usize] => self.instance.sites[site.0 as usize].reset,
@@ -135,16 +136,20 @@ impl Question {
 
     /// Returns the values whose levels must be dropped to the level that their loop carries, if
     /// nothing else is inserted.
-    pub fn drops(&self) -> Vec<Drop> {
-        let number = self.numbers_before();
+    pub fn level_drops(&self) -> Vec<LevelDrop> {
+        let number = self.numbers_without_sites();
         let mut out = Vec::new();
-        for round in self.rounds.iter().filter(|it| it.may_drop) {
+        for round in self.carried.iter().filter(|it| it.may_drop) {
             let nodes = [round.init, round.yielded];
             let carried = nodes.map(&number).into_iter().max().unwrap_or(0);
             for (node, at) in nodes.into_iter().zip(round.uses) {
                 let by = carried - number(node);
                 if by > 0 {
-                    out.push(Drop { value: self.nodes[node.0 as usize], by, at });
+                    out.push(LevelDrop {
+                        value: self.node_values[node.0 as usize],
+                        n_levels: by,
+                        operand: at,
+                    });
                 }
             }
         }
@@ -152,7 +157,7 @@ impl Question {
     }
 
     /// Requires that the initial and the yielded value of a loop have the number of an inserted op.
-    pub fn pin(&mut self, round: Round) {
+    pub fn pin(&mut self, round: CarriedNodes) {
         for node in [round.init, round.yielded] {
             let data = self.instance.nodes[node.0 as usize];
             match data.site {
@@ -161,7 +166,7 @@ impl Question {
                     let high = self.instance.push(
                         NodeRule::Source(self.reset.saturating_add(1)),
                         &[],
-                        Bits::MAX,
+                        NoiseBits::MAX,
                         Some(site),
                     );
                     self.instance.push(NodeRule::Max(0), &[high], self.reset, None);
@@ -179,57 +184,59 @@ impl Question {
 ///
 /// # Errors
 /// If a fact about a value of the function is unknown: the reason in words.
-pub fn question(
+pub fn placement_question(
     ir: &Ir,
-    heir: &Heir,
+    heir: &CiphertextFacts,
     function: Op,
-    placed: Placed,
-    options: Options,
+    placed: PlacedOp,
+    options: HeirOptions,
     weight: &dyn Fn(Value) -> u64,
-    crossing: Crossing<'_>,
-) -> Result<Question, String> {
-    let body = flow::body(ir, function).ok_or("it has no body")?;
+    crossing: CallCheck<'_>,
+) -> Result<PlacementQuestion, String> {
+    let body = flow::function_body(ir, function).ok_or("it has no body")?;
     let bootstrap_level = heir.setting_of(function).map_or(0, |it| it.bootstrap_level);
-    let mut builder = Builder {
+    let mut builder = QuestionBuilder {
         ir,
         heir,
         placed,
         crossing,
         is_managed: false,
         is_relinearized: false,
-        fresh_pending: u32::from(options.before_mul_include_first_mul),
-        pending: Vec::new(),
+        n_fresh_products: u32::from(options.before_mul_include_first_mul),
+        n_products: Vec::new(),
         values: Vec::new(),
         node_of: FxHashMap::default(),
         reset: match placed {
-            Placed::Relinearize => 1,
-            Placed::Bootstrap(_) => bootstrap_level,
+            PlacedOp::Relinearize => 1,
+            PlacedOp::Bootstrap(_) => bootstrap_level,
         },
         limit: match placed {
-            Placed::Relinearize => Bits::MAX,
-            Placed::Bootstrap(budget) => budget.saturating_add(bootstrap_level).min(Bits::MAX - 1),
+            PlacedOp::Relinearize => NoiseBits::MAX,
+            PlacedOp::Bootstrap(budget) => {
+                budget.saturating_add(bootstrap_level).min(NoiseBits::MAX - 1)
+            }
         },
         instance: Instance::default(),
         spots: Vec::new(),
         needs: Vec::new(),
     };
-    builder.collect(body, false)?;
+    builder.collect_ciphertexts(body, false)?;
     ir.walk(body, &mut |op| {
         let name = ir.op_name(op);
-        builder.is_managed |= rules::uses_levels(name);
+        builder.is_managed |= rules::is_level_use(name);
         builder.is_relinearized |= name == "mgmt.relinearize";
     });
-    builder.nodes(weight)?;
+    builder.add_nodes(weight)?;
     let mut rounds = Vec::new();
-    loops::carried(ir, body, &mut |it| {
+    loops::visit_carried(ir, body, &mut |it| {
         let of = |it: Value| builder.node_of.get(&it).map(|&at| Node(at));
         if let (Some(init), Some(yielded)) = (of(it.init), of(it.yielded)) {
             let is_inside = |it: Node| builder.values[it.0 as usize].1;
             let may_drop = is_inside(init) && is_inside(yielded);
-            rounds.push(Round { init, yielded, uses: it.uses, may_drop });
+            rounds.push(CarriedNodes { init, yielded, uses: it.uses, may_drop });
         }
     });
-    if placed == Placed::Relinearize {
+    if placed == PlacedOp::Relinearize {
         for it in rounds.drain(..) {
             builder.needs.extend([it.init, it.yielded]);
         }
@@ -239,38 +246,46 @@ pub fn question(
             builder.instance.push(NodeRule::Max(0), &[node], 1, None);
         }
     }
-    let Builder { instance, spots, values, reset, is_managed, needs, .. } = builder;
+    let QuestionBuilder { instance, spots, values, reset, is_managed, needs, .. } = builder;
     let nodes = values.into_iter().map(|it| it.0).collect();
-    Ok(Question { instance, spots, nodes, rounds, is_managed, reset, needs })
+    Ok(PlacementQuestion {
+        instance,
+        site_values: spots,
+        node_values: nodes,
+        carried: rounds,
+        is_managed,
+        reset,
+        needs,
+    })
 }
 
-struct Builder<'a> {
+struct QuestionBuilder<'a> {
     ir: &'a Ir,
-    heir: &'a Heir,
-    placed: Placed,
-    crossing: Crossing<'a>,
+    heir: &'a CiphertextFacts,
+    placed: PlacedOp,
+    crossing: CallCheck<'a>,
     /// True if `mgmt` ops use levels.
     is_managed: bool,
     /// True if the function already contains relinearizations.
     is_relinearized: bool,
     /// Number of products that the scale of a fresh ciphertext corresponds to.
-    fresh_pending: u32,
+    n_fresh_products: u32,
     /// For each node, the number of products in its scale that no modulus switch has divided out.
-    pending: Vec<u32>,
+    n_products: Vec<u32>,
     /// The ciphertexts in textual order, each with true if it is inside of a generic.
     values: Vec<(Value, bool)>,
     node_of: FxHashMap<Value, u32>,
-    reset: Bits,
-    limit: Bits,
+    reset: NoiseBits,
+    limit: NoiseBits,
     instance: Instance,
     spots: Vec<Value>,
     /// Nodes that must have degree 1.
     needs: Vec<Node>,
 }
 
-impl Builder<'_> {
+impl QuestionBuilder<'_> {
     /// Collects the ciphertexts of a region.
-    fn collect(&mut self, region: Region, is_inside: bool) -> Result<(), String> {
+    fn collect_ciphertexts(&mut self, region: Region, is_inside: bool) -> Result<(), String> {
         let ir = self.ir;
         for block in ir.blocks(region) {
             for &value in &ir.block(block).args {
@@ -280,7 +295,7 @@ impl Builder<'_> {
                 let data = ir.op(op);
                 let is_generic = ir.is_secret_generic(op);
                 for &(_, inner) in &data.regions {
-                    self.collect(inner, is_inside || is_generic)?;
+                    self.collect_ciphertexts(inner, is_inside || is_generic)?;
                 }
                 for &value in &data.results {
                     self.add(value, is_inside)?;
@@ -309,11 +324,11 @@ impl Builder<'_> {
         self.node_of.get(&value).map(|&it| Node(it))
     }
 
-    fn nodes(&mut self, weight: &dyn Fn(Value) -> u64) -> Result<(), String> {
+    fn add_nodes(&mut self, weight: &dyn Fn(Value) -> u64) -> Result<(), String> {
         let ir = self.ir;
         for at in 0..self.values.len() {
             let (value, is_inside) = self.values[at];
-            let feeders = flow::feeders(ir, value);
+            let feeders = flow::feeding_values(ir, value);
             let (rule, operands) = match ir.value(value).def {
                 _ if !feeders.is_empty() => {
                     (NodeRule::Max(0), feeders.iter().filter_map(|it| self.node(it.1)).collect())
@@ -325,18 +340,18 @@ impl Builder<'_> {
                         "the effect of {name} on levels is unknown, because it has regions"
                     ));
                 }
-                Def::Argument(..) => (NodeRule::Source(self.fresh()), Vec::new()),
+                Def::Argument(..) => (NodeRule::Source(self.fresh_number()), Vec::new()),
             };
-            let pending = self.pending_of(value);
-            self.pending.push(pending);
+            let pending = self.n_products_of(value);
+            self.n_products.push(pending);
             let is_reset = matches!(rule, NodeRule::Source(it) if it == self.reset);
             let may_stand = match (self.placed, ir.value(value).def) {
-                (Placed::Relinearize, Def::Result(op, _)) => ir.op(op).regions.is_empty(),
-                (Placed::Relinearize, Def::Argument(..)) => false,
+                (PlacedOp::Relinearize, Def::Result(op, _)) => ir.op(op).regions.is_empty(),
+                (PlacedOp::Relinearize, Def::Argument(..)) => false,
                 // The operand of a bootstrap must have two polynomials.
-                (Placed::Bootstrap(_), _) => {
+                (PlacedOp::Bootstrap(_), _) => {
                     let is_narrow = self.heir.dimension(ir, value).is_none_or(|it| it == 2);
-                    let keeps_scale = !self.is_managed || pending == self.fresh_pending;
+                    let keeps_scale = !self.is_managed || pending == self.n_fresh_products;
                     (!self.is_relinearized || is_narrow) && keeps_scale
                 }
             };
@@ -348,39 +363,39 @@ impl Builder<'_> {
         }
         // Terminators pass their operands on; the other ops limit them.
         for at in 0..self.values.len() {
-            self.takes(self.values[at].0);
+            self.record_limit(self.values[at].0);
         }
         Ok(())
     }
 
     /// Returns the number of products in the scale of a value that no modulus switch has divided
     /// out. For a loop, the initial value counts.
-    fn pending_of(&self, value: Value) -> u32 {
+    fn n_products_of(&self, value: Value) -> u32 {
         let ir = self.ir;
-        let of = |it: Value| self.pending.get(self.node(it)?.0 as usize).copied();
-        let feeders = flow::feeders(ir, value);
+        let of = |it: Value| self.n_products.get(self.node(it)?.0 as usize).copied();
+        let feeders = flow::feeding_values(ir, value);
         if !feeders.is_empty() {
-            return feeders.iter().filter_map(|it| of(it.1)).max().unwrap_or(self.fresh_pending);
+            return feeders.iter().filter_map(|it| of(it.1)).max().unwrap_or(self.n_fresh_products);
         }
-        let Def::Result(op, _) = ir.value(value).def else { return self.fresh_pending };
+        let Def::Result(op, _) = ir.value(value).def else { return self.n_fresh_products };
         let name = ir.op_name(op);
-        if rules::encrypts(name) || rules::is_bootstrap(name) {
-            return self.fresh_pending;
+        if rules::is_encryption(name) || rules::is_bootstrap(name) {
+            return self.n_fresh_products;
         }
         let taken = ir.op(op).operands.iter().filter_map(|it| of(it.value?));
         let largest = taken.clone().max().unwrap_or(0);
         match name {
             "mgmt.modreduce" => largest.saturating_sub(1),
             "mgmt.adjust_scale" => largest.saturating_add(1),
-            _ if rules::multiplies(name) => taken.fold(1, u32::saturating_add),
+            _ if rules::is_scale_product(name) => taken.fold(1, u32::saturating_add),
             _ => largest,
         }
     }
 
-    fn fresh(&self) -> Bits {
+    fn fresh_number(&self) -> NoiseBits {
         match self.placed {
-            Placed::Relinearize => 1,
-            Placed::Bootstrap(_) => 0,
+            PlacedOp::Relinearize => 1,
+            PlacedOp::Bootstrap(_) => 0,
         }
     }
 
@@ -391,8 +406,8 @@ impl Builder<'_> {
         let name = ir.op_name(op);
         let operands: Vec<Node> =
             ir.op(op).operands.iter().filter_map(|it| self.node(it.value?)).collect();
-        if rules::encrypts(name) {
-            return Ok((NodeRule::Source(self.fresh()), Vec::new()));
+        if rules::is_encryption(name) {
+            return Ok((NodeRule::Source(self.fresh_number()), Vec::new()));
         }
         if let Some(callee) = flow::callee(ir, op)
             && self.heir.changing_functions(ir, self.placed).contains_key(&callee)
@@ -400,22 +415,24 @@ impl Builder<'_> {
         {
             return Err(format!("{} is returned by a call: {why}", ir.value_text(value)));
         }
-        let dimension = rules::dimension(name);
+        let dimension = rules::dimension_rule(name);
         Ok(match self.placed {
-            Placed::Relinearize => match dimension {
+            PlacedOp::Relinearize => match dimension {
                 Some(DimensionRule::Relinearize) => (NodeRule::Source(1), Vec::new()),
                 Some(DimensionRule::Product) if operands.len() > 1 => {
                     (NodeRule::Source(2), Vec::new())
                 }
                 _ => (NodeRule::Max(0), operands),
             },
-            Placed::Bootstrap(_) => {
+            PlacedOp::Bootstrap(_) => {
                 let product =
                     u32::from(!self.is_managed && matches!(name, "arith.muli" | "arith.mulf"));
-                match self.heir.moved(ir, op) {
-                    Some(Moved::By(n)) => (NodeRule::Max(n.saturating_add(product)), operands),
-                    Some(Moved::ToTheLast) => (NodeRule::Source(self.limit), Vec::new()),
-                    Some(Moved::Bootstrapped) => (NodeRule::Source(self.reset), Vec::new()),
+                match self.heir.level_change(ir, op) {
+                    Some(LevelChange::Uses(n)) => {
+                        (NodeRule::Max(n.saturating_add(product)), operands)
+                    }
+                    Some(LevelChange::UsesAll) => (NodeRule::Source(self.limit), Vec::new()),
+                    Some(LevelChange::Bootstrapped) => (NodeRule::Source(self.reset), Vec::new()),
                     None => {
                         let value = ir.value_text(value);
                         return Err(format!("the number of levels that {value} uses is unknown"));
@@ -426,8 +443,8 @@ impl Builder<'_> {
     }
 
     /// Records a value as needing degree 1 if one of its uses does.
-    fn takes(&mut self, value: Value) {
-        if self.placed != Placed::Relinearize {
+    fn record_limit(&mut self, value: Value) {
+        if self.placed != PlacedOp::Relinearize {
             return;
         }
         let ir = self.ir;
@@ -435,7 +452,7 @@ impl Builder<'_> {
             let data = ir.op(op);
             let name = ir.op_name(op);
             if flow::is_yield(ir, op) {
-                return name != "secret.yield" || leaves(ir, op, at as usize);
+                return name != "secret.yield" || is_used_outside_generics(ir, op, at as usize);
             }
             if !data.regions.is_empty() {
                 // Loops limit their operands separately, generics pass them on, and the effect of
@@ -445,11 +462,11 @@ impl Builder<'_> {
             let is_encrypted = |it: Value| self.node_of.contains_key(&it);
             let encrypted = data.operands.iter().filter(|it| it.value.is_some_and(is_encrypted));
             let (n, all) = (encrypted.count(), data.operands.len());
-            match rules::dimension(name) {
+            match rules::dimension_rule(name) {
                 Some(DimensionRule::Relinearize) => false,
                 Some(DimensionRule::Product) => true,
                 None => {
-                    rules::takes_two(name)
+                    rules::is_limited_to_two_polynomials(name)
                         || n < all
                         || data.kind == OpKind::FuncCall
                         || ["linalg.", "kernel.", "tensor_ext."]
@@ -466,9 +483,9 @@ impl Builder<'_> {
     }
 }
 
-/// True if the operand `at` of the terminator of a generic becomes a result with a use outside of
+/// True if the operand `operand` of the terminator of a generic becomes a result with a use outside of
 /// generics, or without a use. Another generic may relinearize it.
-pub(crate) fn leaves(ir: &Ir, end: Op, at: usize) -> bool {
+pub(crate) fn is_used_outside_generics(ir: &Ir, end: Op, at: usize) -> bool {
     let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());
     result.is_none_or(|it| {
         let uses = &ir.value(it).uses;

@@ -14,7 +14,7 @@ const LARGEST: f64 = 1.267_650_600_228_229_4e30;
 /// Products below this magnitude may be inexact even if a fused multiply-add finds no error.
 const SMALLEST_EXACT: f64 = 1e-280;
 
-/// The relative tolerance of [`RealRange::accepts`]: ciphertexts are less precise.
+/// The relative tolerance of [`RealRange::contains_nearly`]: ciphertexts are less precise.
 const TOLERANCE: f64 = 1e-5;
 
 /// The largest number of summands of [`RealRange::sum_of`].
@@ -88,13 +88,13 @@ impl schemars::JsonSchema for RealRange {
 
 /// A rounded number with its rounding error: their sum is exact.
 #[derive(Clone, Copy)]
-struct Exact(f64, f64);
+struct RoundedWithError(f64, f64);
 
-impl Exact {
+impl RoundedWithError {
     fn sum(a: f64, b: f64) -> Self {
         let sum = a + b;
         let of_b = sum - a;
-        Exact(sum, (a - (sum - of_b)) + (b - of_b))
+        RoundedWithError(sum, (a - (sum - of_b)) + (b - of_b))
     }
 
     fn product(a: f64, b: f64) -> [f64; 2] {
@@ -105,7 +105,7 @@ impl Exact {
         if product.abs() < SMALLEST_EXACT {
             return [product.next_down(), product.next_up()];
         }
-        Exact(product, a.mul_add(b, -product)).outwards()
+        RoundedWithError(product, a.mul_add(b, -product)).outwards()
     }
 
     fn quotient(a: f64, b: f64) -> [f64; 2] {
@@ -120,7 +120,7 @@ impl Exact {
     /// Returns the nearest floats below and above the exact number, or the number twice if it is
     /// exact.
     fn outwards(self) -> [f64; 2] {
-        let Exact(number, error) = self;
+        let RoundedWithError(number, error) = self;
         [
             if error < 0.0 { number.next_down() } else { number },
             if error > 0.0 { number.next_up() } else { number },
@@ -141,7 +141,7 @@ impl RealRange {
     }
 
     /// Returns the range of a single number.
-    pub(crate) fn point(it: f64) -> Option<Self> {
+    pub(crate) fn of_number(it: f64) -> Option<Self> {
         Self::new(it, it)
     }
 
@@ -161,7 +161,7 @@ impl RealRange {
     }
 
     /// Returns true if this range contains another one, up to a negligible difference.
-    pub(crate) fn accepts(self, other: Self) -> bool {
+    pub(crate) fn contains_nearly(self, other: Self) -> bool {
         let slack = TOLERANCE * self.magnitude();
         self.lower - slack <= other.lower && other.upper <= self.upper + slack
     }
@@ -189,15 +189,15 @@ impl RealRange {
     }
 
     /// Returns the hull of intervals around exact results.
-    fn around(all: &[[f64; 2]], to: Precision) -> Option<Self> {
+    fn hull_of(all: &[[f64; 2]], to: Precision) -> Option<Self> {
         let lower = all.iter().map(|it| it[0]).reduce(f64::min)?;
         let upper = all.iter().map(|it| it[1]).reduce(f64::max)?;
         Self::new(lower, upper)?.rounded(to)
     }
 
     pub(crate) fn add(self, other: Self, to: Precision) -> Option<Self> {
-        let of = |a, b| Exact::sum(a, b).outwards();
-        Self::around(&[of(self.lower, other.lower), of(self.upper, other.upper)], to)
+        let of = |a, b| RoundedWithError::sum(a, b).outwards();
+        Self::hull_of(&[of(self.lower, other.lower), of(self.upper, other.upper)], to)
     }
 
     pub(crate) fn negate(self) -> Option<Self> {
@@ -209,10 +209,10 @@ impl RealRange {
     }
 
     pub(crate) fn multiply(self, other: Self, to: Precision) -> Option<Self> {
-        let of = Exact::product;
+        let of = RoundedWithError::product;
         let (a, b) = (self, other);
         let [c, d] = [of(a.lower, b.lower), of(a.lower, b.upper)];
-        Self::around(&[c, d, of(a.upper, b.lower), of(a.upper, b.upper)], to)
+        Self::hull_of(&[c, d, of(a.upper, b.lower), of(a.upper, b.upper)], to)
     }
 
     /// Returns the range of the product of a number with itself.
@@ -226,10 +226,10 @@ impl RealRange {
         if by.lower <= 0.0 && by.upper >= 0.0 {
             return None;
         }
-        let of = Exact::quotient;
+        let of = RoundedWithError::quotient;
         let (a, b) = (self, by);
         let [c, d] = [of(a.lower, b.lower), of(a.lower, b.upper)];
-        Self::around(&[c, d, of(a.upper, b.lower), of(a.upper, b.upper)], to)
+        Self::hull_of(&[c, d, of(a.upper, b.lower), of(a.upper, b.upper)], to)
     }
 
     pub(crate) fn absolute(self) -> Option<Self> {
@@ -247,7 +247,7 @@ impl RealRange {
 
     /// Returns the results of an increasing function of the C library, all of which are in
     /// `within`.
-    pub(crate) fn increasing(
+    pub(crate) fn apply_increasing(
         self,
         function: fn(f64) -> f64,
         within: Self,
@@ -266,7 +266,7 @@ impl RealRange {
             return None;
         }
         let n = n as f64;
-        let sum = self.multiply(Self::point(n)?, to)?.add(start, to)?;
+        let sum = self.multiply(Self::of_number(n)?, to)?.add(start, to)?;
         // Each partial sum is rounded; none is larger than the sum of all magnitudes.
         let epsilon = match to {
             Precision::Single => f64::from(f32::EPSILON),
@@ -279,14 +279,14 @@ impl RealRange {
     /// Widens a range that grew in an iteration of a loop: rounds the bounds that changed since
     /// `before` to powers of two.
     pub(crate) fn widened_from(self, before: Self) -> Option<Self> {
-        let up = |now: f64, before: f64| if now > before { power_above(now) } else { now };
+        let up = |now: f64, before: f64| if now > before { power_at_least(now) } else { now };
         Self::new(-up(-self.lower, -before.lower), up(self.upper, before.upper))
     }
 }
 
 /// Returns the least power of two, negated power or zero that is at least a number; infinity above
 /// the largest power.
-fn power_above(number: f64) -> f64 {
+fn power_at_least(number: f64) -> f64 {
     const EXPONENTS: i32 = 20;
     let powers = || (-EXPONENTS..=EXPONENTS).map(|it| f64::from(it).exp2());
     let negative = powers().rev().map(|it| -it);
@@ -295,7 +295,7 @@ fn power_above(number: f64) -> f64 {
 }
 
 /// Formats a number with six digits.
-fn short(number: f64) -> String {
+fn format_number(number: f64) -> String {
     const DIGITS: i32 = 6;
     if number == 0.0 {
         return "0".to_owned();
@@ -304,20 +304,20 @@ fn short(number: f64) -> String {
     if !(-4..DIGITS).contains(&exponent) {
         let text = format!("{number:.*e}", DIGITS as usize - 1);
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", trimmed(digits));
+        return format!("{}e{exponent}", without_trailing_zeros(digits));
     }
     let text = format!("{number:.*}", (DIGITS - 1 - exponent).max(0) as usize);
-    trimmed(&text).to_owned()
+    without_trailing_zeros(&text).to_owned()
 }
 
-fn trimmed(digits: &str) -> &str {
+fn without_trailing_zeros(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
 impl fmt::Display for RealRange {
     /// `[-1, 0.5]`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "[{}, {}]", short(self.lower), short(self.upper))
+        write!(f, "[{}, {}]", format_number(self.lower), format_number(self.upper))
     }
 }
 
@@ -349,7 +349,7 @@ mod tests {
     ];
 
     #[test]
-    fn results_contain_what_floats_give() {
+    fn results_contain_those_of_floats() {
         let single = |it: f64| f64::from(it as f32);
         let is_in = |number: f64, it: Option<RealRange>| {
             it.is_none_or(|it| it.lower <= number && number <= it.upper)
@@ -376,7 +376,7 @@ mod tests {
                             (a.max(b), x.max(y)),
                             (a.min(b), x.min(y)),
                             (a + a + a, x.sum_of(2, x, to)),
-                            (a.tanh(), x.increasing(f64::tanh, RealRange::UNIT, to)),
+                            (a.tanh(), x.apply_increasing(f64::tanh, RealRange::UNIT, to)),
                         ] {
                             assert!(is_in(given(number), found), "{a} {b}: {number} in {found:?}");
                             n_known += usize::from(found.is_some());

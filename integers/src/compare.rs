@@ -2,10 +2,10 @@
 
 use noisy_syntax::{AttrData, Op};
 
-use noisy_dataflow::view::View;
+use noisy_dataflow::view::ProgramView;
 
 /// Returns the predicate of a comparison, as the integer of its attribute.
-pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
+pub fn predicate(ir: &impl ProgramView, op: Op) -> Option<i128> {
     match ir.interner().attr_data(ir.attr(op, "predicate")?) {
         AttrData::Int { value, .. } => Some(*value),
         _ => None,
@@ -14,8 +14,8 @@ pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
 
 /// Returns the result of `arith.cmpi` for two sign-extended numbers. `None` for an invalid
 /// predicate.
-pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
-    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
+pub fn holds_cmpi(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
+    let (ua, ub) = (as_unsigned(a, width), as_unsigned(b, width));
     Some(match predicate {
         0 => a == b,
         1 => a != b,
@@ -32,19 +32,19 @@ pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
 }
 
 /// Returns the result of `arith.cmpi` for two equal numbers.
-pub fn holds_of_equal(predicate: i128) -> bool {
+pub fn is_true_for_equal(predicate: i128) -> bool {
     matches!(predicate, 0 | 3 | 5 | 7 | 9)
 }
 
 /// Returns true if the first two operands are the same value.
-pub(super) fn is_same(ir: &impl View, op: Op) -> bool {
+pub(super) fn has_equal_operands(ir: &impl ProgramView, op: Op) -> bool {
     let operand = |index: usize| ir.op(op).operands.get(index)?.value;
     let (a, b) = (operand(0), operand(1));
     a.is_some() && a == b
 }
 
 /// Returns the low `width` bits, as an unsigned number.
-pub(super) fn unsigned(value: i128, width: u32) -> u128 {
+pub(super) fn as_unsigned(value: i128, width: u32) -> u128 {
     let unused = 128 - width;
     (value.cast_unsigned() << unused) >> unused
 }

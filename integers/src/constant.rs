@@ -8,7 +8,7 @@ use noisy_syntax::{Attr, Def, Ir, OpKind, Sign, Type, TypeData, Value};
 use noisy_dataflow::flow::Interval;
 use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::Domain;
-use noisy_dataflow::view::Types;
+use noisy_dataflow::view::HasInterner;
 
 /// The constant of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,23 +43,23 @@ impl Constant {
         !matches!(self, Constant::Bottom | Constant::Unknown)
     }
 
-    pub fn bool(is: bool) -> Self {
+    pub fn from_bool(is: bool) -> Self {
         Constant::Int(-i128::from(is))
     }
 
     /// Returns the interval of the integer, for a value of type `ty`.
-    pub fn interval(self, ir: &impl Types, ty: Type) -> Interval {
+    pub fn interval(self, ir: &impl HasInterner, ty: Type) -> Interval {
         match (self, width(ir, ty)) {
             (Constant::Bottom, _) => Interval::Empty,
-            (Constant::Int(it), Some(_)) => Interval::Within { lo: it, hi: it },
-            _ => Interval::Any,
+            (Constant::Int(it), Some(_)) => Interval::Bounded { lo: it, hi: it },
+            _ => Interval::Unknown,
         }
     }
 }
 
 /// Returns the width of an integer type, or of the integer elements of a vector or tensor. `index`
 /// has 64 bits. `None` for other types, and for more than 128 bits.
-pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
+pub fn width(ir: &impl HasInterner, ty: Type) -> Option<u32> {
     match ir.interner().type_data(ty) {
         TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
         TypeData::Index => Some(64),
@@ -75,7 +75,7 @@ pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
 }
 
 /// Returns the keyword of a float type (`f32`), or of the float elements of a vector or tensor.
-pub fn float(ir: &impl Types, ty: Type) -> Option<&'static str> {
+pub fn float_keyword(ir: &impl HasInterner, ty: Type) -> Option<&'static str> {
     match ir.interner().type_data(ty) {
         TypeData::Float(name) => Some(name),
         TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => {
@@ -130,14 +130,14 @@ impl Domain for Constant {
 }
 
 /// Returns true if an `arith.constant` defines a value.
-pub fn is_written(ir: &Ir, value: Value) -> bool {
+pub fn is_defined_by_constant_op(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).kind == OpKind::ArithConstant)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use noisy_dataflow::lattice::laws;
+    use noisy_dataflow::lattice::check_laws;
 
     #[test]
     fn constants_are_a_lattice() {
@@ -149,6 +149,6 @@ mod tests {
             Constant::Other(Attr::UNIT),
             Constant::Unknown,
         ];
-        assert_eq!(laws(&sample), Ok(()));
+        assert_eq!(check_laws(&sample), Ok(()));
     }
 }

@@ -13,30 +13,32 @@
 use noisy_syntax::{Form, Interner, Op, OpKind, Type, TypeData, Value};
 
 use super::constant::Constant;
-use super::elements::Lists;
+use super::elements::ElementLists;
 use super::fold;
 use noisy_dataflow::flow::Interval;
-use noisy_dataflow::sparse::{AnalysisContext, Base, Calls, Sparse, SparseForward};
-use noisy_dataflow::view::View;
+use noisy_dataflow::sparse::{
+    AnalysisContext, BaseAnalyses, CallPolicy, SparseForward, SparseSolver,
+};
+use noisy_dataflow::view::ProgramView;
 
 #[derive(Debug)]
 pub struct Constants {
-    /// The lists to which facts of the form [`Constant::Elements`] refer.
-    pub lists: Lists,
-    calls: Calls,
+    /// The lists to which facts of the form [`Constant::ConstantWithElements`] refer.
+    pub lists: ElementLists,
+    calls: CallPolicy,
 }
 
 impl Constants {
     /// Returns the intraprocedural analysis: arguments of functions and results of calls are
     /// unknown.
-    pub fn local() -> Self {
-        Self { calls: Calls::Opaque, ..Self::default() }
+    pub fn without_calls() -> Self {
+        Self { calls: CallPolicy::Opaque, ..Self::default() }
     }
 
     /// Returns the analysis of MLIR's `sccp`. The arguments of a private function are joined over
     /// all its calls, and every call gets the joined results.
-    pub fn joined() -> Self {
-        Self { calls: Calls::JOINED, ..Self::default() }
+    pub fn with_joined_calls() -> Self {
+        Self { calls: CallPolicy::CONTEXT_INSENSITIVE, ..Self::default() }
     }
 }
 
@@ -44,32 +46,32 @@ impl Default for Constants {
     /// Returns the context-sensitive analysis: a function is evaluated once for each vector of
     /// constant arguments.
     fn default() -> Self {
-        Self { lists: Lists::default(), calls: Calls::SHOWN }
+        Self { lists: ElementLists::default(), calls: CallPolicy::FOR_DISPLAY }
     }
 }
 
 /// The constants of a program, as the base of other analyses.
 #[derive(Debug)]
-pub struct ConstantFacts(pub Sparse<Constants>);
+pub struct ConstantFacts(pub SparseSolver<Constants>);
 
-impl Base for ConstantFacts {
-    type Facts<'a> = Elements<'a>;
+impl BaseAnalyses for ConstantFacts {
+    type Facts<'a> = ConstantWithElements<'a>;
 
-    fn known(&self, _: &Interner, _: Type, value: Value) -> Elements<'_> {
+    fn facts_of(&self, _: &Interner, _: Type, value: Value) -> ConstantWithElements<'_> {
         let constant = self.0.fact(value).copied().unwrap_or(Constant::Unknown);
-        Elements { constant, list: self.0.analysis.lists.of(constant) }
+        ConstantWithElements { constant, list: self.0.analysis.lists.elements(constant) }
     }
 
     fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
-        self.0.fact(value).map_or(Interval::Any, |it| it.interval(interner, ty))
+        self.0.fact(value).map_or(Interval::Unknown, |it| it.interval(interner, ty))
     }
 }
 
 /// A constant, with its elements if they are not all equal.
 #[derive(Clone, Copy, Debug)]
-pub struct Elements<'a> {
+pub struct ConstantWithElements<'a> {
     pub constant: Constant,
-    /// The elements of a [`Constant::Elements`], in order.
+    /// The elements of a [`Constant::ConstantWithElements`], in order.
     pub list: Option<&'a [Constant]>,
 }
 
@@ -77,11 +79,11 @@ impl SparseForward for Constants {
     type Fact = Constant;
     type Base = ();
 
-    fn calls(&self) -> Calls {
+    fn calls(&self) -> CallPolicy {
         self.calls
     }
 
-    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+    fn has_fact(&self, interner: &Interner, ty: Type) -> bool {
         !matches!(
             interner.type_data(ty),
             TypeData::Dialect(_) | TypeData::MemRef { .. } | TypeData::Token

@@ -2,9 +2,9 @@
 
 use noisy_syntax::{Op, OpKind, float_bits, float_of_bits, rounded_float};
 
-use super::compare::{is_same, predicate};
+use super::compare::{has_equal_operands, predicate};
 use super::constant::Constant;
-use noisy_dataflow::view::View;
+use noisy_dataflow::view::ProgramView;
 
 use Constant::Float;
 
@@ -13,8 +13,8 @@ const NAN: u64 = 0x7ff8 << 48;
 pub(super) const QUIET: u64 = 1 << 51;
 
 /// Folds an op with two float operands.
-pub(super) fn floats(
-    ir: &impl View,
+pub(super) fn fold_floats(
+    ir: &impl ProgramView,
     op: Op,
     kind: OpKind,
     a: Constant,
@@ -27,7 +27,7 @@ pub(super) fn floats(
     };
     let (x, y) = (number(a), number(b));
     if kind == OpKind::ArithCmpf {
-        return compare_floats(predicate(ir, op)?, x, y).map(Constant::bool);
+        return compare_floats(predicate(ir, op)?, x, y).map(Constant::from_bool);
     }
     let is = |it: Option<f64>, what: f64| it.is_some_and(|it| it.to_bits() == what.to_bits());
     match kind {
@@ -38,7 +38,7 @@ pub(super) fn floats(
         | OpKind::ArithMinimumf
         | OpKind::ArithMaxnumf
         | OpKind::ArithMinnumf
-            if is_same(ir, op) =>
+            if has_equal_operands(ir, op) =>
         {
             return Some(a);
         }
@@ -104,26 +104,26 @@ fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<boo
 /// Rounds a number to a float type. Operations of narrower types may be computed in `f64` and then
 /// rounded, because `f64` has more than twice their digits. `None` for unsupported types.
 pub(crate) fn rounded(value: f64, ty: &str) -> Option<f64> {
-    is_followed(ty).then(|| rounded_float(value, ty))
+    is_supported(ty).then(|| rounded_float(value, ty))
 }
 
 /// Returns true if the analysis computes in a float type.
-fn is_followed(ty: &str) -> bool {
+fn is_supported(ty: &str) -> bool {
     matches!(ty, "f64" | "f32" | "bf16" | "f16")
 }
 
 /// Returns the bits of a number in the format of a float type.
-pub(super) fn to_bits(value: f64, ty: &str) -> Option<u64> {
-    is_followed(ty).then(|| float_bits(value, ty))
+pub(super) fn bits_of(value: f64, ty: &str) -> Option<u64> {
+    is_supported(ty).then(|| float_bits(value, ty))
 }
 
 /// Returns the number with the given bits in the format of a float type.
-pub(crate) fn of_bits(bits: u64, ty: &str) -> Option<f64> {
-    is_followed(ty).then(|| float_of_bits(bits.into(), ty))
+pub(crate) fn float_from_bits(bits: u64, ty: &str) -> Option<f64> {
+    is_supported(ty).then(|| float_of_bits(bits.into(), ty))
 }
 
 /// Converts an integer to a float, with a single rounding.
-pub(super) fn to_float(value: i128, ty: &str) -> Option<Constant> {
+pub(super) fn from_int(value: i128, ty: &str) -> Option<Constant> {
     let value = match ty {
         "f32" => f64::from(value as f32),
         "f64" => value as f64,

@@ -4,59 +4,59 @@
 use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value, rounded_float};
 use smallvec::SmallVec;
 
-use super::compare::{holds, holds_of_equal, is_same, predicate, unsigned};
-use super::constant::{Constant, float, sign_extended, width};
-use super::elements::Lists;
-use super::floats::{QUIET, floats, of_bits, rounded, to_bits, to_float};
-use noisy_dataflow::view::View;
+use super::compare::{as_unsigned, has_equal_operands, holds_cmpi, is_true_for_equal, predicate};
+use super::constant::{Constant, float_keyword, sign_extended, width};
+use super::elements::ElementLists;
+use super::floats::{QUIET, bits_of, float_from_bits, fold_floats, from_int, rounded};
+use noisy_dataflow::view::ProgramView;
 
 use Constant::{Bottom, Float, Int, Unknown};
 
 /// Folds a result of an op, from the constants of its operands.
 pub fn fold(
-    ir: &impl View,
+    ir: &impl ProgramView,
     op: Op,
     result: usize,
     operands: &[Constant],
-    lists: &mut Lists,
+    lists: &mut ElementLists,
 ) -> Constant {
     if ir.op(op).kind == OpKind::AffineLoad {
-        return loaded(ir, op, lists).unwrap_or(Unknown);
+        return fold_load(ir, op, lists).unwrap_or(Unknown);
     }
-    match fold_whole(ir, op, result, operands) {
-        Unknown => each(ir, op, result, operands, lists).unwrap_or(Unknown),
+    match fold_uniform(ir, op, result, operands) {
+        Unknown => fold_elements(ir, op, result, operands, lists).unwrap_or(Unknown),
         known => known,
     }
 }
 
 /// Maximum length of a list that is folded. Longer lists are only read: otherwise every op could
 /// create another list as long as the largest one in the text.
-const MOST_COMPUTED: usize = 256;
+const MAX_FOLDED_ELEMENTS: usize = 256;
 
 /// Folds a result element by element. `None` if no operand is a list, or if an element is unknown.
-fn each(
-    ir: &impl View,
+fn fold_elements(
+    ir: &impl ProgramView,
     op: Op,
     result: usize,
     operands: &[Constant],
-    lists: &mut Lists,
+    lists: &mut ElementLists,
 ) -> Option<Constant> {
-    let n = operands.iter().find_map(|&it| lists.of(it))?.len();
-    if n > MOST_COMPUTED {
+    let n = operands.iter().find_map(|&it| lists.elements(it))?.len();
+    if n > MAX_FOLDED_ELEMENTS {
         return None;
     }
     let mut given = Vec::with_capacity(n);
     for at in 0..n {
-        let element = |&it: &Constant| match lists.of(it) {
+        let element = |&it: &Constant| match lists.elements(it) {
             Some(list) => list.get(at).copied(),
             None => matches!(it, Int(_) | Float(_)).then_some(it),
         };
         let elements: Option<SmallVec<[Constant; 3]>> = operands.iter().map(element).collect();
         let elements = elements?;
-        let it = match fold_whole(ir, op, result, &elements) {
+        let it = match fold_uniform(ir, op, result, &elements) {
             // The element is undefined, so any value is correct. But if the last element is
             // undefined, MLIR does not fold the op.
-            Unknown if at + 1 < n => undefined(ir, op, &elements).unwrap_or(Unknown),
+            Unknown if at + 1 < n => element_of_undefined(ir, op, &elements).unwrap_or(Unknown),
             it => it,
         };
         given.push(Some(it).filter(|it| matches!(it, Int(_) | Float(_)))?);
@@ -66,7 +66,7 @@ fn each(
 
 /// Returns the value that MLIR's folders give an undefined element: after a shift by the width or
 /// more, or a division by zero.
-fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn element_of_undefined(ir: &impl ProgramView, op: Op, operands: &[Constant]) -> Option<Constant> {
     match (ir.op(op).kind, *operands.first()?) {
         (OpKind::ArithShli | OpKind::ArithShrui, Int(_)) => Some(Int(0)),
         (OpKind::ArithShrsi, Int(it)) => Some(Int(-i128::from(it < 0))),
@@ -76,7 +76,7 @@ fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> 
 }
 
 /// Returns the global that `affine.load` reads.
-pub fn global(ir: &impl View, load: Op) -> Option<Op> {
+pub fn global_of_load(ir: &impl ProgramView, load: Op) -> Option<Op> {
     let Def::Result(defining_op, _) = ir.def(operand(ir, load, 0)?) else { return None };
     if ir.op(load).kind != OpKind::AffineLoad || ir.op(defining_op).kind != OpKind::MemrefGetGlobal
     {
@@ -91,8 +91,8 @@ pub fn global(ir: &impl View, load: Op) -> Option<Op> {
 
 /// Returns the result of an `affine.load` from a constant global. All elements are equal, or the
 /// indices are constant.
-fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
-    let global = global(ir, op)?;
+fn fold_load(ir: &impl ProgramView, op: Op, lists: &mut ElementLists) -> Option<Constant> {
+    let global = global_of_load(ir, op)?;
     if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
         return None;
     }
@@ -101,7 +101,7 @@ fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
         return None;
     };
     let constant = lists.read(ir, ir.attr(global, "initial_value")?, ty)?;
-    let Some(elements) = lists.of(constant) else { return Some(constant) };
+    let Some(elements) = lists.elements(constant) else { return Some(constant) };
     let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ty) else {
         return None;
     };
@@ -119,26 +119,26 @@ fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
     elements.get(at?).copied()
 }
 
-fn fold_whole(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Constant {
+fn fold_uniform(ir: &impl ProgramView, op: Op, result: usize, operands: &[Constant]) -> Constant {
     let data = ir.op(op);
     let known = match data.kind {
         OpKind::ArithSelect => select(ir, op, operands),
         OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => affine(ir, op, operands),
         OpKind::MemrefDim => dim(ir, op, operands),
         OpKind::MemrefRank => rank(ir, op),
-        OpKind::MemrefExtractStridedMetadata => layout(ir, op, result),
+        OpKind::MemrefExtractStridedMetadata => layout_number(ir, op, result),
         OpKind::FuncCall => Some(Unknown),
         _ if operands.contains(&Bottom) => Some(Bottom),
-        _ => arith(ir, op, result, operands),
+        _ => fold_arith(ir, op, result, operands),
     };
     known.unwrap_or(Unknown)
 }
 
-fn operand(ir: &impl View, op: Op, index: usize) -> Option<Value> {
+fn operand(ir: &impl ProgramView, op: Op, index: usize) -> Option<Value> {
     ir.op(op).operands.get(index)?.value
 }
 
-fn select(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn select(ir: &impl ProgramView, op: Op, operands: &[Constant]) -> Option<Constant> {
     let &[condition, a, b] = operands else { return None };
     if operand(ir, op, 1) == operand(ir, op, 2) {
         return Some(a);
@@ -153,35 +153,40 @@ fn select(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     }
 }
 
-fn arith(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Option<Constant> {
+fn fold_arith(
+    ir: &impl ProgramView,
+    op: Op,
+    result: usize,
+    operands: &[Constant],
+) -> Option<Constant> {
     let data = ir.op(op);
     let ty = ir.ty(*data.results.get(result)?);
     match *operands {
         [a] => {
             let from = ir.operand_ty(op, 0)?;
-            unary(ir, data.kind, a, from, ty)
+            fold_unary(ir, data.kind, a, from, ty)
         }
         [a, b] => {
             let of = ir.operand_ty(op, 0)?;
             match width(ir, of) {
                 Some(width) => {
-                    if let Some(it) = of_complement(ir, op).or_else(|| of_twice(ir, op)) {
+                    if let Some(it) = fold_complement(ir, op).or_else(|| fold_double_xor(ir, op)) {
                         return Some(it);
                     }
                     if data.kind == OpKind::ArithCmpi {
                         return compare(ir, op, a, b, width);
                     }
-                    integers(data.kind, result, a, b, width, is_same(ir, op))
+                    fold_integers(data.kind, result, a, b, width, has_equal_operands(ir, op))
                 }
-                None => floats(ir, op, data.kind, a, b, float(ir, of)?),
+                None => fold_floats(ir, op, data.kind, a, b, float_keyword(ir, of)?),
             }
         }
         _ => None,
     }
 }
 
-/// Returns the constant of a value that an `arith.constant` defines.
-fn defined(ir: &impl View, value: Value) -> Option<Constant> {
+/// Returns the constant of a value that an `fold_arith.constant` defines.
+fn constant_of_op(ir: &impl ProgramView, value: Value) -> Option<Constant> {
     let Def::Result(defining_op, _) = ir.def(value) else { return None };
     let data = ir.op(defining_op);
     if data.kind != OpKind::ArithConstant || matches!(data.form, Form::Broken | Form::Opaque) {
@@ -191,7 +196,7 @@ fn defined(ir: &impl View, value: Value) -> Option<Constant> {
 }
 
 /// Folds `x & ~x` and `x | ~x`, where `~x` is `x ^ -1`.
-fn of_complement(ir: &impl View, op: Op) -> Option<Constant> {
+fn fold_complement(ir: &impl ProgramView, op: Op) -> Option<Constant> {
     let it = match ir.op(op).kind {
         OpKind::ArithAndi => Int(0),
         OpKind::ArithOri => Int(-1),
@@ -202,7 +207,7 @@ fn of_complement(ir: &impl View, op: Op) -> Option<Constant> {
 }
 
 /// Folds `x ^ (x ^ c)` to `c`, with operands in any order.
-fn of_twice(ir: &impl View, op: Op) -> Option<Constant> {
+fn fold_double_xor(ir: &impl ProgramView, op: Op) -> Option<Constant> {
     if ir.op(op).kind != OpKind::ArithXori {
         return None;
     }
@@ -212,12 +217,12 @@ fn of_twice(ir: &impl View, op: Op) -> Option<Constant> {
         let (x, y) = (operand(ir, defining_op, 0)?, operand(ir, defining_op, 1)?);
         let rest = if x == of { y } else { x };
         let is_twice = ir.op(defining_op).kind == OpKind::ArithXori && (x == of || y == of);
-        is_twice.then(|| defined(ir, rest)).flatten()
+        is_twice.then(|| constant_of_op(ir, rest)).flatten()
     };
     other(a, b).or_else(|| other(b, a))
 }
 
-fn is_complement(ir: &impl View, of: Value, value: Value) -> bool {
+fn is_complement(ir: &impl ProgramView, of: Value, value: Value) -> bool {
     let Def::Result(defining_op, _) = ir.def(value) else { return false };
     if ir.op(defining_op).kind != OpKind::ArithXori {
         return false;
@@ -225,11 +230,17 @@ fn is_complement(ir: &impl View, of: Value, value: Value) -> bool {
     let (Some(a), Some(b)) = (operand(ir, defining_op, 0), operand(ir, defining_op, 1)) else {
         return false;
     };
-    let is_ones = |it: Value| defined(ir, it) == Some(Int(-1));
+    let is_ones = |it: Value| constant_of_op(ir, it) == Some(Int(-1));
     a == of && is_ones(b) || b == of && is_ones(a)
 }
 
-fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Option<Constant> {
+fn fold_unary(
+    ir: &impl ProgramView,
+    kind: OpKind,
+    a: Constant,
+    from: Type,
+    to: Type,
+) -> Option<Constant> {
     match a {
         Int(a) => {
             let from_width = width(ir, from)?;
@@ -238,15 +249,16 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
                     Some(Int(sign_extended(a, width(ir, to)?)))
                 }
                 OpKind::ArithExtui | OpKind::ArithIndexCastui => {
-                    let bits = unsigned(a, from_width).cast_signed();
+                    let bits = as_unsigned(a, from_width).cast_signed();
                     Some(Int(sign_extended(bits, width(ir, to)?)))
                 }
-                OpKind::ArithSitofp => to_float(a, float(ir, to)?),
-                OpKind::ArithUitofp => {
-                    to_float(i128::try_from(unsigned(a, from_width)).ok()?, float(ir, to)?)
-                }
-                OpKind::ArithBitcast => match float(ir, to) {
-                    Some(kind) => Some(Float(of_bits(a as u64, kind)?.to_bits())),
+                OpKind::ArithSitofp => from_int(a, float_keyword(ir, to)?),
+                OpKind::ArithUitofp => from_int(
+                    i128::try_from(as_unsigned(a, from_width)).ok()?,
+                    float_keyword(ir, to)?,
+                ),
+                OpKind::ArithBitcast => match float_keyword(ir, to) {
+                    Some(kind) => Some(Float(float_from_bits(a as u64, kind)?.to_bits())),
                     None => (width(ir, to) == Some(from_width)).then_some(Int(a)),
                 },
                 _ => None,
@@ -257,13 +269,14 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
             match kind {
                 // Rounding, because some types have no negative zero.
                 OpKind::ArithNegf => {
-                    let negated = float(ir, to).map_or(-value, |it| rounded_float(-value, it));
+                    let negated =
+                        float_keyword(ir, to).map_or(-value, |it| rounded_float(-value, it));
                     Some(Float(negated.to_bits()))
                 }
                 // Extending a signaling NaN changes it.
                 OpKind::ArithExtf => (!value.is_nan() || bits & QUIET != 0).then_some(Float(bits)),
                 OpKind::ArithTruncf => {
-                    let to = rounded(value, float(ir, to)?)?;
+                    let to = rounded(value, float_keyword(ir, to)?)?;
                     // Only if the number is exact in the new type; then all rounding modes agree.
                     (to.to_bits() == bits).then_some(Float(bits))
                 }
@@ -279,9 +292,9 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
                         .then(|| Int(sign_extended(whole as i128, width)))
                 }
                 OpKind::ArithBitcast => {
-                    let bits = to_bits(value, float(ir, from)?)?;
-                    match (float(ir, to), width(ir, to)) {
-                        (Some(kind), _) => Some(Float(of_bits(bits, kind)?.to_bits())),
+                    let bits = bits_of(value, float_keyword(ir, from)?)?;
+                    match (float_keyword(ir, to), width(ir, to)) {
+                        (Some(kind), _) => Some(Float(float_from_bits(bits, kind)?.to_bits())),
                         (None, Some(width)) => Some(Int(sign_extended(i128::from(bits), width))),
                         (None, None) => None,
                     }
@@ -295,21 +308,27 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
 
 /// Folds an op on two integers of a width.
 #[cfg(test)]
-pub(crate) fn of_two(kind: OpKind, a: i128, b: i128, width: u32) -> Option<i128> {
-    integers(kind, 0, Int(a), Int(b), width, false)?.int()
+pub(crate) fn fold_two(kind: OpKind, a: i128, b: i128, width: u32) -> Option<i128> {
+    fold_integers(kind, 0, Int(a), Int(b), width, false)?.int()
 }
 
-fn compare(ir: &impl View, op: Op, a: Constant, b: Constant, width: u32) -> Option<Constant> {
+fn compare(
+    ir: &impl ProgramView,
+    op: Op,
+    a: Constant,
+    b: Constant,
+    width: u32,
+) -> Option<Constant> {
     let predicate = predicate(ir, op)?;
-    if is_same(ir, op) {
-        return Some(Constant::bool(holds_of_equal(predicate)));
+    if has_equal_operands(ir, op) {
+        return Some(Constant::from_bool(is_true_for_equal(predicate)));
     }
     let (Int(a), Int(b)) = (a, b) else { return None };
-    holds(predicate, a, b, width).map(Constant::bool)
+    holds_cmpi(predicate, a, b, width).map(Constant::from_bool)
 }
 
 /// Folds an op on two integers of a width. One known operand may suffice.
-fn integers(
+fn fold_integers(
     kind: OpKind,
     result: usize,
     a: Constant,
@@ -386,7 +405,7 @@ fn integers(
         _ => {}
     }
     let (Int(a), Int(b)) = (a, b) else { return None };
-    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
+    let (ua, ub) = (as_unsigned(a, width), as_unsigned(b, width));
     let overflows = a == least && b == -1;
     match kind {
         OpKind::ArithAddi => fit(a.wrapping_add(b)),
@@ -415,7 +434,11 @@ fn integers(
         OpKind::ArithShrsi if ub < u128::from(width) => fit(a >> ub),
         OpKind::ArithAdduiExtended => {
             let sum = sign_extended(a.wrapping_add(b), width);
-            if result == 0 { fit(sum) } else { Some(Constant::bool(unsigned(sum, width) < ua)) }
+            if result == 0 {
+                fit(sum)
+            } else {
+                Some(Constant::from_bool(as_unsigned(sum, width) < ua))
+            }
         }
         OpKind::ArithMulsiExtended if width <= 64 => {
             fit(if result == 0 { a * b } else { (a * b) >> width })
@@ -428,17 +451,21 @@ fn integers(
     }
 }
 
-fn affine(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn affine(ir: &impl ProgramView, op: Op, operands: &[Constant]) -> Option<Constant> {
     if operands.contains(&Bottom) {
         return Some(Bottom);
     }
-    let value = applied(ir, op, &|at| operands.get(at)?.int())?;
+    let value = evaluate_affine(ir, op, &|at| operands.get(at)?.int())?;
     Some(Int(i128::from(value)))
 }
 
 /// Returns the result of an `affine.apply`, `affine.min` or `affine.max`, if all inputs that its
 /// map uses are known.
-pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
+pub fn evaluate_affine(
+    ir: &impl ProgramView,
+    op: Op,
+    input: &dyn Fn(usize) -> Option<i128>,
+) -> Option<i64> {
     let values = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(input)?;
     match ir.op(op).kind {
         OpKind::AffineMin => values.iter().min().copied(),
@@ -448,7 +475,7 @@ pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) ->
 }
 
 /// Folds `memref.dim`: the size in the type, or a constant operand of the allocation.
-fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn dim(ir: &impl ProgramView, op: Op, operands: &[Constant]) -> Option<Constant> {
     let index = match operands.get(1)? {
         Bottom => return Some(Bottom),
         it => usize::try_from(it.int()?).ok()?,
@@ -466,7 +493,7 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
                     return None;
                 }
                 let before = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
-                defined(ir, operand(ir, defining_op, before)?)
+                constant_of_op(ir, operand(ir, defining_op, before)?)
             }
             Dim::Scalable(_) => None,
         },
@@ -476,7 +503,7 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
 
 /// Returns a result of `memref.extract_strided_metadata`, from the type of the memref. Result 1 is
 /// the offset; then come the sizes and the strides.
-fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
+fn layout_number(ir: &impl ProgramView, op: Op, result: usize) -> Option<Constant> {
     let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ir.operand_ty(op, 0)?)
     else {
         return None;
@@ -500,7 +527,7 @@ fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
     number.map(|it| Int(it.into()))
 }
 
-fn rank(ir: &impl View, op: Op) -> Option<Constant> {
+fn rank(ir: &impl ProgramView, op: Op) -> Option<Constant> {
     match ir.interner().type_data(ir.operand_ty(op, 0)?) {
         TypeData::MemRef { dims: Some(dims), .. } | TypeData::Tensor { dims: Some(dims), .. } => {
             Some(Int(dims.len() as i128))

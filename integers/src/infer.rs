@@ -5,15 +5,20 @@
 use noisy_syntax::{AttrData, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::compare::{holds_of_equal, is_same, predicate};
+use super::compare::{has_equal_operands, is_true_for_equal, predicate};
 use super::fold;
 use super::range::{self, Bounds, Range};
 use noisy_dataflow::flow;
-use noisy_dataflow::view::View;
+use noisy_dataflow::view::ProgramView;
 
 /// Returns the bounds of a result. `None` if they are unknown, and for constants, which another
 /// analysis computes.
-pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
+pub(super) fn infer(
+    ir: &impl ProgramView,
+    op: Op,
+    result: usize,
+    operands: &[Range],
+) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
     let operand = |index: usize| {
@@ -21,8 +26,10 @@ pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -
     };
     match data.kind {
         OpKind::ArithSelect => select(width, operands),
-        OpKind::ArithCmpi => compare(predicate(ir, op)?, operand(0)?, operand(1)?, is_same(ir, op))
-            .map(|is| Bounds::one(1, -i64::from(is))),
+        OpKind::ArithCmpi => {
+            compare(predicate(ir, op)?, operand(0)?, operand(1)?, has_equal_operands(ir, op))
+                .map(|is| Bounds::one(1, -i64::from(is)))
+        }
         OpKind::ArithExtsi | OpKind::ArithIndexCast => {
             let a = operand(0)?;
             Some(if a.width <= width {
@@ -42,7 +49,7 @@ pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -
         OpKind::ArithTrunci => Some(truncated(operand(0)?, width)),
         OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => {
             let single = |at| Some(i128::from(operand(at)?.single()?));
-            Some(Bounds::one(width, fold::applied(ir, op, &single)?))
+            Some(Bounds::one(width, fold::evaluate_affine(ir, op, &single)?))
         }
         OpKind::MemrefDim | OpKind::MemrefRank => Some(Bounds::signed(64, 0, i64::MAX)),
         kind => {
@@ -58,30 +65,30 @@ pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -
 
 /// The overflow flags of an op: no signed wrap, no unsigned wrap.
 #[derive(Clone, Copy, Debug, Default)]
-struct Flags {
+struct OverflowFlags {
     nsw: bool,
     nuw: bool,
 }
 
-fn flags(ir: &impl View, op: Op) -> Flags {
+fn flags(ir: &impl ProgramView, op: Op) -> OverflowFlags {
     if ir.op(op).extra.is_none() {
-        return Flags::default();
+        return OverflowFlags::default();
     }
     match ir.attr(op, "overflowFlags").map(|it| ir.interner().attr_data(it)) {
         Some(AttrData::Text(text, _)) => {
             let text = ir.interner().str(*text);
-            Flags { nsw: text.contains("nsw"), nuw: text.contains("nuw") }
+            OverflowFlags { nsw: text.contains("nsw"), nuw: text.contains("nuw") }
         }
-        _ => Flags::default(),
+        _ => OverflowFlags::default(),
     }
 }
 
-fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
+fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: OverflowFlags) -> Option<Bounds> {
     let width = a.width;
     let [aul, auh, bul, buh] = [a.umin, a.umax, b.umin, b.umax].map(i128::from);
     let [asl, ash, bsl, bsh] = [a.smin, a.smax, b.smin, b.smax].map(i128::from);
     let both = |u: (i128, i128), s: (i128, i128)| {
-        Some(unsigned(width, u, flags.nuw).met(signed(width, s, flags.nsw)))
+        Some(unsigned(width, u, flags.nuw).intersected(signed(width, s, flags.nsw)))
     };
     match kind {
         OpKind::ArithAddi | OpKind::ArithAdduiExtended => {
@@ -91,7 +98,7 @@ fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
             both((aul - buh, auh - bul), (asl - bsh, ash - bsl))
         }
         OpKind::ArithMuli | OpKind::ArithMulsiExtended | OpKind::ArithMuluiExtended => {
-            let s = corners(&[asl, ash], &[bsl, bsh], |x, y| Some(x * y))?;
+            let s = extremes(&[asl, ash], &[bsl, bsh], |x, y| Some(x * y))?;
             match (aul.checked_mul(bul), auh.checked_mul(buh)) {
                 (Some(low), Some(high)) => both((low, high), s),
                 _ => Some(signed(width, s, flags.nsw)),
@@ -100,19 +107,19 @@ fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
         OpKind::ArithShli => {
             let amounts = shifts(b)?;
             let by = |x: i128, y: i128| x.checked_mul(1 << y);
-            let s = corners(&[asl, ash], &amounts, by);
-            let u = corners(&[aul, auh], &amounts, by);
+            let s = extremes(&[asl, ash], &amounts, by);
+            let u = extremes(&[aul, auh], &amounts, by);
             match (u, s) {
                 (Some(u), Some(s)) => both(u, s),
                 _ => None,
             }
         }
         OpKind::ArithShrui => {
-            let it = corners(&[aul, auh], &shifts(b)?, |x, y| Some(x >> y))?;
+            let it = extremes(&[aul, auh], &shifts(b)?, |x, y| Some(x >> y))?;
             Some(unsigned(width, it, false))
         }
         OpKind::ArithShrsi => {
-            let it = corners(&[asl, ash], &shifts(b)?, |x, y| Some(x >> y))?;
+            let it = extremes(&[asl, ash], &shifts(b)?, |x, y| Some(x >> y))?;
             Some(signed(width, it, false))
         }
         OpKind::ArithDivui | OpKind::ArithCeildivui => {
@@ -135,7 +142,7 @@ fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
                 };
                 Some(x / y + by)
             };
-            Some(signed(width, corners(&[asl, ash], &[bsl, bsh], div)?, false))
+            Some(signed(width, extremes(&[asl, ash], &[bsl, bsh], div)?, false))
         }
         OpKind::ArithRemui => Some(unsigned(width, remainder((aul, auh), (bul, buh))?, false)),
         OpKind::ArithRemsi => {
@@ -156,19 +163,19 @@ fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
         OpKind::ArithAndi | OpKind::ArithOri | OpKind::ArithXori => Some(bits(kind, a, b)),
         OpKind::ArithMaxsi => {
             let it = Bounds::signed(width, a.smin.max(b.smin), a.smax.max(b.smax));
-            Some(it.met(a.joined(b)))
+            Some(it.intersected(a.joined(b)))
         }
         OpKind::ArithMinsi => {
             let it = Bounds::signed(width, a.smin.min(b.smin), a.smax.min(b.smax));
-            Some(it.met(a.joined(b)))
+            Some(it.intersected(a.joined(b)))
         }
         OpKind::ArithMaxui => {
             let it = Bounds::unsigned(width, a.umin.max(b.umin), a.umax.max(b.umax));
-            Some(it.met(a.joined(b)))
+            Some(it.intersected(a.joined(b)))
         }
         OpKind::ArithMinui => {
             let it = Bounds::unsigned(width, a.umin.min(b.umin), a.umax.min(b.umax));
-            Some(it.met(a.joined(b)))
+            Some(it.intersected(a.joined(b)))
         }
         _ => None,
     }
@@ -217,7 +224,7 @@ fn signed(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
 
 /// Returns the least and the greatest result of a function at the corners of a rectangle. `None` if
 /// it has no result at a corner.
-fn corners(
+fn extremes(
     a: &[i128],
     b: &[i128],
     of: impl Fn(i128, i128) -> Option<i128>,
@@ -281,7 +288,7 @@ fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
 fn truncated(a: Bounds, width: u32) -> Bounds {
     let u = unsigned(width, (i128::from(a.umin), i128::from(a.umax)), false);
     let s = signed(width, (i128::from(a.smin), i128::from(a.smax)), false);
-    u.met(s)
+    u.intersected(s)
 }
 
 fn select(width: u32, operands: &[Range]) -> Option<Bounds> {
@@ -296,7 +303,7 @@ fn select(width: u32, operands: &[Range]) -> Option<Bounds> {
 /// Returns the result of `arith.cmpi`, if it is the same for all numbers within the bounds.
 fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool> {
     if is_same {
-        return Some(holds_of_equal(predicate));
+        return Some(is_true_for_equal(predicate));
     }
     let less = |a: (i128, i128), b: (i128, i128)| {
         if a.1 < b.0 {
@@ -333,8 +340,8 @@ fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool>
 
 /// Returns the bounds of the argument with number `index` of a loop's region, if it is an induction
 /// variable.
-pub(super) fn induction(
-    ir: &impl View,
+pub(super) fn induction_bounds(
+    ir: &impl ProgramView,
     op: Op,
     index: usize,
     argument: Value,
@@ -344,7 +351,7 @@ pub(super) fn induction(
     let width = range::width(ir, argument)?;
     let (lower, upper, step) = match data.kind {
         OpKind::ScfFor | OpKind::AffineFor if index == 0 => {
-            let [lower, upper, step] = flow::bounds(ir, op, operand)?;
+            let [lower, upper, step] = flow::loop_bounds(ir, op, operand)?;
             (lower, upper, step)
         }
         OpKind::ScfParallel => {
@@ -432,10 +439,11 @@ mod tests {
         for kind in KINDS {
             for a in sample() {
                 for b in sample() {
-                    let found = binary(kind, a, b, Flags::default()).unwrap_or(Bounds::full(3));
+                    let found =
+                        binary(kind, a, b, OverflowFlags::default()).unwrap_or(Bounds::full(3));
                     for &x in &members(a) {
                         for &y in &members(b) {
-                            let Some(it) = fold::of_two(kind, i128::from(x), i128::from(y), 3)
+                            let Some(it) = fold::fold_two(kind, i128::from(x), i128::from(y), 3)
                             else {
                                 continue;
                             };
@@ -455,11 +463,15 @@ mod tests {
         for kind in KINDS {
             for x in -4..4_i64 {
                 for y in -4..4_i64 {
-                    let Some(it) = fold::of_two(kind, i128::from(x), i128::from(y), 3) else {
+                    let Some(it) = fold::fold_two(kind, i128::from(x), i128::from(y), 3) else {
                         continue;
                     };
-                    let found =
-                        binary(kind, Bounds::one(3, x), Bounds::one(3, y), Flags::default());
+                    let found = binary(
+                        kind,
+                        Bounds::one(3, x),
+                        Bounds::one(3, y),
+                        OverflowFlags::default(),
+                    );
                     assert_eq!(found, Some(Bounds::one(3, it as i64)), "{kind:?} {x} {y}");
                 }
             }
@@ -471,7 +483,7 @@ mod tests {
         for kind in [OpKind::ArithShli, OpKind::ArithShrsi, OpKind::ArithShrui] {
             let by = |most: u64| {
                 let by = Bounds::unsigned(3, 1, most);
-                binary(kind, Bounds::one(3, 2), by, Flags::default())
+                binary(kind, Bounds::one(3, 2), by, OverflowFlags::default())
             };
             assert!(by(2).is_some_and(|it| it != Bounds::full(3)), "{kind:?}");
             assert!(by(3).is_none_or(|it| it == Bounds::full(3)), "{kind:?}: {:?}", by(3));
@@ -496,12 +508,12 @@ mod tests {
                         }
                         for (low, high) in [
                             (
-                                binary(kind, a, b, Flags::default()),
-                                binary(kind, wider, b, Flags::default()),
+                                binary(kind, a, b, OverflowFlags::default()),
+                                binary(kind, wider, b, OverflowFlags::default()),
                             ),
                             (
-                                binary(kind, b, a, Flags::default()),
-                                binary(kind, b, wider, Flags::default()),
+                                binary(kind, b, a, OverflowFlags::default()),
+                                binary(kind, b, wider, OverflowFlags::default()),
                             ),
                         ] {
                             let (low, high) =
@@ -524,7 +536,7 @@ mod tests {
                     let mut seen = [false; 2];
                     for &x in &members(a) {
                         for &y in &members(b) {
-                            let is = super::super::compare::holds(
+                            let is = super::super::compare::holds_cmpi(
                                 predicate,
                                 i128::from(x),
                                 i128::from(y),

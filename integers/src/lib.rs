@@ -20,12 +20,14 @@ use self::constant::Constant;
 use self::constants::{ConstantFacts, Constants};
 use self::range::{Bounds, Range};
 use self::ranges::Ranges;
-use noisy_dataflow::flow::{self, Flow, Interval, Trips};
-use noisy_dataflow::sparse::{Base, Input, Moved, Sparse, VisitRecorder};
+use noisy_dataflow::flow::{self, Flow, Interval, TripCount};
+use noisy_dataflow::sparse::{
+    AnalysisInput, BaseAnalyses, ChangedValues, SparseSolver, VisitRecorder,
+};
 
 /// Number of stale elements of constants that edits may leave behind. With more, constants are
 /// solved from scratch.
-const MOST_ELEMENTS: usize = 1 << 18;
+const MAX_STALE_ELEMENTS: usize = 1 << 18;
 
 /// The constants and the ranges of a program.
 #[derive(Debug)]
@@ -33,24 +35,25 @@ pub struct Integers {
     constants: ConstantFacts,
     /// Number of elements of constants when they were last solved from scratch.
     n_elements: usize,
-    ranges: Sparse<Ranges>,
-    moved: Moved,
+    ranges: SparseSolver<Ranges>,
+    moved: ChangedValues,
 }
 
 impl Integers {
     /// Solves from scratch.
     pub fn new(ir: &Ir) -> Self {
         let constants = Self::solve_constants(ir);
-        let ranges = Sparse::new(&Input { ir, base: &constants }, Ranges);
+        let ranges = SparseSolver::new(&AnalysisInput { ir, base: &constants }, Ranges);
         Self::of(constants, ranges)
     }
 
     /// Solves both analyses from scratch for several programs: first the constants of all programs,
     /// then the ranges of all.
-    pub fn all<'a>(irs: impl Iterator<Item = &'a Ir> + Clone) -> Vec<Self> {
+    pub fn solve_all<'a>(irs: impl Iterator<Item = &'a Ir> + Clone) -> Vec<Self> {
         let constants: Vec<ConstantFacts> = irs.clone().map(Self::solve_constants).collect();
         let ranges = irs.zip(&constants);
-        let ranges = ranges.map(|(ir, base)| Sparse::new(&Input { ir, base }, Ranges));
+        let ranges =
+            ranges.map(|(ir, base)| SparseSolver::new(&AnalysisInput { ir, base }, Ranges));
         let ranges: Vec<_> = ranges.collect();
         constants
             .into_iter()
@@ -60,20 +63,21 @@ impl Integers {
     }
 
     fn solve_constants(ir: &Ir) -> ConstantFacts {
-        ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()))
+        ConstantFacts(SparseSolver::new(&AnalysisInput { ir, base: &() }, Constants::default()))
     }
 
-    fn of(constants: ConstantFacts, ranges: Sparse<Ranges>) -> Self {
+    fn of(constants: ConstantFacts, ranges: SparseSolver<Ranges>) -> Self {
         let n_elements = constants.0.analysis.lists.n_elements();
-        Self { constants, n_elements, ranges, moved: Moved::All }
+        Self { constants, n_elements, ranges, moved: ChangedValues::All }
     }
 
-    /// Solves both analyses for a single op that is isolated from above ([`Sparse::of_op`]). The
+    /// Solves both analyses for a single op that is isolated from above ([`SparseSolver::of_op`]). The
     /// arguments of its region and the results of calls are unknown.
     pub fn of_op(ir: &Ir, op: Op) -> Self {
-        let constants = Sparse::of_op(&Input { ir, base: &() }, Constants::local(), op);
+        let constants =
+            SparseSolver::of_op(&AnalysisInput { ir, base: &() }, Constants::without_calls(), op);
         let constants = ConstantFacts(constants);
-        let ranges = Sparse::of_op(&Input { ir, base: &constants }, Ranges, op);
+        let ranges = SparseSolver::of_op(&AnalysisInput { ir, base: &constants }, Ranges, op);
         Self::of(constants, ranges)
     }
 
@@ -83,19 +87,23 @@ impl Integers {
         C: VisitRecorder<Constant>,
         R: VisitRecorder<Range>,
     {
-        let input = Input { ir, base: &() };
-        let first = Sparse::<_>::recorded_by(&input, Constants::default(), constants);
-        let constants = ConstantFacts(Sparse::new(&input, Constants::default()));
-        let second = Sparse::<_>::recorded_by(&Input { ir, base: &constants }, Ranges, ranges);
+        let input = AnalysisInput { ir, base: &() };
+        let first = SparseSolver::<_>::solve_recorded(&input, Constants::default(), constants);
+        let constants = ConstantFacts(SparseSolver::new(&input, Constants::default()));
+        let second = SparseSolver::<_>::solve_recorded(
+            &AnalysisInput { ir, base: &constants },
+            Ranges,
+            ranges,
+        );
         (first, second)
     }
 
     /// Updates the facts after an edit.
     pub fn update(&mut self, ir: &Ir, delta: &Delta) {
-        let nothing = Moved::These(Vec::new());
-        let input = Input { ir, base: &() };
+        let nothing = ChangedValues::These(Vec::new());
+        let input = AnalysisInput { ir, base: &() };
         let lists = &mut self.constants.0.analysis.lists;
-        if lists.n_elements() > 2 * self.n_elements + MOST_ELEMENTS {
+        if lists.n_elements() > 2 * self.n_elements + MAX_STALE_ELEMENTS {
             // Most elements are of constants that are no longer in the program.
             lists.clear();
             self.constants.0.solve(&input);
@@ -103,9 +111,9 @@ impl Integers {
         } else {
             self.constants.0.update(&input, delta, &nothing);
         }
-        let input = Input { ir, base: &self.constants };
-        self.ranges.update(&input, delta, self.constants.0.moved());
-        self.moved = self.constants.0.moved().and(self.ranges.moved());
+        let input = AnalysisInput { ir, base: &self.constants };
+        self.ranges.update(&input, delta, self.constants.0.changed_values());
+        self.moved = self.constants.0.changed_values().union(self.ranges.changed_values());
     }
 
     pub fn constants(&self) -> &ConstantFacts {
@@ -114,12 +122,12 @@ impl Integers {
 
     /// Returns the values with a constant (of up to 128 bits) or a range that the last update
     /// changed.
-    pub fn moved(&self) -> &Moved {
+    pub fn changed_values(&self) -> &ChangedValues {
         &self.moved
     }
 
     /// Returns the ops at which either analysis exhausted its budget of visits; see
-    /// [`Sparse::undecided`]. An op may occur twice.
+    /// [`SparseSolver::undecided`]. An op may occur twice.
     pub fn undecided(&self) -> impl Iterator<Item = Op> {
         self.constants.0.undecided().chain(self.ranges.undecided())
     }
@@ -132,12 +140,12 @@ impl Integers {
     /// Returns the constant of a value. If the constant is unknown, a range of one number
     /// determines it.
     pub fn constant(&self, ir: &Ir, value: Value) -> Constant {
-        self.known(&ir.interner, ir.value(value).ty, value)
+        self.facts_of(&ir.interner, ir.value(value).ty, value)
     }
 
     /// Returns the elements of a [`Constant::Elements`], in order; `None` for other constants.
     pub fn elements(&self, constant: Constant) -> Option<&[Constant]> {
-        self.constants.0.analysis.lists.of(constant)
+        self.constants.0.analysis.lists.elements(constant)
     }
 
     /// Returns the range of an integer. Bottom for values of other types, for integers of more than
@@ -166,9 +174,9 @@ impl Integers {
     /// `scf.condition` out of the loop (0) or to the next iteration (1). Assumes that the op is
     /// reachable.
     pub fn may_take(&self, ir: &Ir, op: Op, index: usize) -> bool {
-        let Some(at) = flow::decider(ir, op) else { return true };
+        let Some(at) = flow::controlling_operand(ir, op) else { return true };
         let decider = ir.op(op).operands[at].value;
-        flow::may_take(ir, op, index, decider.map_or(Interval::Any, |it| self.interval(ir, it)))
+        flow::may_take(ir, op, index, decider.map_or(Interval::Unknown, |it| self.interval(ir, it)))
     }
 
     /// Returns true if control may flow from a branch to the successor with number `index`. In
@@ -179,40 +187,42 @@ impl Integers {
 
     /// Returns the condition of a branch or a conditional op such as `scf.if`, if it is constant.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<i128> {
-        let value = ir.op(op).operands.get(flow::decider(ir, op)?)?.value?;
+        let value = ir.op(op).operands.get(flow::controlling_operand(ir, op)?)?.value?;
         self.constant(ir, value).int()
     }
 
-    /// Returns the bounds of the trip count of a loop; [`Trips::ANY`] for ops that are not counted
+    /// Returns the bounds of the trip count of a loop; [`TripCount::ANY`] for ops that are not counted
     /// loops.
-    pub fn trips(&self, ir: &Ir, op: Op) -> Trips {
+    pub fn trips(&self, ir: &Ir, op: Op) -> TripCount {
         if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
-            return Trips::ANY;
+            return TripCount::ANY;
         }
-        flow::trips(ir, op, &|at| self.interval(ir, ir.op(op).operands.get(at)?.value?).bounds())
+        flow::trip_count(ir, op, &|at| {
+            self.interval(ir, ir.op(op).operands.get(at)?.value?).bounds()
+        })
     }
 
     /// Returns the trip count of a loop, if it is always the same.
     pub fn trip_count(&self, ir: &Ir, op: Op) -> Option<u64> {
-        self.trips(ir, op).count()
+        self.trips(ir, op).exact()
     }
 
     /// Returns the signed range of an integer.
     pub(crate) fn interval(&self, ir: &Ir, value: Value) -> Interval {
-        Base::interval(self, &ir.interner, ir.value(value).ty, value)
+        BaseAnalyses::interval(self, &ir.interner, ir.value(value).ty, value)
     }
 
     /// Returns true if the analysis tracks constants of the type of a value.
     pub fn is_followed(ir: &Ir, value: Value) -> bool {
         constant::width(ir, ir.value(value).ty).is_some()
-            || constant::float(ir, ir.value(value).ty).is_some()
+            || constant::float_keyword(ir, ir.value(value).ty).is_some()
     }
 }
 
-impl Base for Integers {
+impl BaseAnalyses for Integers {
     type Facts<'a> = Constant;
 
-    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Constant {
+    fn facts_of(&self, interner: &Interner, ty: Type, value: Value) -> Constant {
         match (self.constants.0.fact(value).copied().unwrap_or_default(), self.range(value)) {
             (_, Range::Bottom) if range::type_width(interner, ty).is_some() => Constant::Bottom,
             (Constant::Unknown, Range::Within(it)) => {
@@ -223,7 +233,7 @@ impl Base for Integers {
     }
 
     fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
-        match self.known(interner, ty, value) {
+        match self.facts_of(interner, ty, value) {
             it @ (Constant::Bottom | Constant::Int(_)) => it.interval(interner, ty),
             _ => self.range(value).interval(interner, ty),
         }

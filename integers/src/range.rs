@@ -3,7 +3,7 @@
 //!
 //! Both readings are kept because each is tighter in some cases: with eight bits, the unsigned
 //! `[100, 200]` and the signed `[-6, 3]` are full ranges in the other reading. After every
-//! operation, each reading tightens the other (`Bounds::agreed`).
+//! operation, each reading tightens the other (`Bounds::tightened`).
 //!
 //! The lattice has long chains. Widening sets a bound that still changes after a few iterations to
 //! the bound of the type, each of the four bounds separately.
@@ -16,7 +16,7 @@ use super::constant;
 use noisy_dataflow::flow::Interval;
 use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::Domain;
-use noisy_dataflow::view::{Types, View};
+use noisy_dataflow::view::{HasInterner, ProgramView};
 
 /// The inclusive bounds of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +54,12 @@ impl Bounds {
 
     /// Returns the bounds from `umin` to `umax`, which fit into the width.
     pub fn unsigned(width: u32, umin: u64, umax: u64) -> Self {
-        Self { umin, umax, ..Self::full(width) }.agreed()
+        Self { umin, umax, ..Self::full(width) }.tightened()
     }
 
     /// Returns the bounds from `smin` to `smax`, which fit into the width.
     pub fn signed(width: u32, smin: i64, smax: i64) -> Self {
-        Self { smin, smax, ..Self::full(width) }.agreed()
+        Self { smin, smax, ..Self::full(width) }.tightened()
     }
 
     /// Returns the number, if the bounds contain only one.
@@ -75,7 +75,7 @@ impl Bounds {
     /// Returns the intersection. An empty intersection occurs only in unreachable code; then `self`
     /// is returned.
     #[must_use]
-    pub fn met(self, other: Self) -> Self {
+    pub fn intersected(self, other: Self) -> Self {
         let met = Self {
             width: self.width,
             umin: self.umin.max(other.umin),
@@ -83,7 +83,7 @@ impl Bounds {
             smin: self.smin.max(other.smin),
             smax: self.smax.min(other.smax),
         };
-        if met.umin > met.umax || met.smin > met.smax { self } else { met.agreed() }
+        if met.umin > met.umax || met.smin > met.smax { self } else { met.tightened() }
     }
 
     /// Returns the smallest bounds that contain both.
@@ -100,7 +100,7 @@ impl Bounds {
 
     /// Tightens each reading by the other. The bounds contain the same numbers.
     #[must_use]
-    pub(crate) fn agreed(self) -> Self {
+    pub(crate) fn tightened(self) -> Self {
         let mut it = self;
         let unused = 64 - it.width;
         let signed = |bits: u64| (bits << unused).cast_signed() >> unused;
@@ -162,9 +162,9 @@ impl Range {
     }
 
     /// Returns the signed interval, for a value of type `ty`.
-    pub(crate) fn interval(self, types: &impl Types, ty: Type) -> Interval {
-        let Some(width) = type_width(types, ty) else { return Interval::Any };
-        self.bounds(width).map_or(Interval::Empty, |it| Interval::Within {
+    pub(crate) fn interval(self, types: &impl HasInterner, ty: Type) -> Interval {
+        let Some(width) = type_width(types, ty) else { return Interval::Unknown };
+        self.bounds(width).map_or(Interval::Empty, |it| Interval::Bounded {
             lo: it.smin.into(),
             hi: it.smax.into(),
         })
@@ -232,7 +232,7 @@ impl Lattice for Range {
 
 impl Range {
     /// Describes a range that is tighter than its type: `= 7`, `in [0, 7]`.
-    pub fn in_words(self) -> Option<String> {
+    pub fn description(self) -> Option<String> {
         let Range::Within(it) = self else { return None };
         Some(match it.single() {
             Some(one) => format!("= {one}"),
@@ -253,19 +253,19 @@ impl fmt::Display for Range {
 }
 
 /// Returns the width of a value, if the analysis tracks its range.
-pub(crate) fn width(ir: &impl View, value: Value) -> Option<u32> {
+pub(crate) fn width(ir: &impl ProgramView, value: Value) -> Option<u32> {
     type_width(ir, ir.ty(value))
 }
 
 /// Returns the width of a type, if the analysis tracks ranges of its values.
-pub(crate) fn type_width(types: &impl Types, ty: Type) -> Option<u32> {
+pub(crate) fn type_width(types: &impl HasInterner, ty: Type) -> Option<u32> {
     constant::width(types, ty).filter(|&it| it <= 64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use noisy_dataflow::lattice::laws;
+    use noisy_dataflow::lattice::check_laws;
 
     #[test]
     fn ranges_are_a_lattice() {
@@ -277,7 +277,7 @@ mod tests {
             sample.push(Bounds::unsigned(8, umin, umax).into());
         }
         sample.push(Bounds::one(16, 3).into());
-        assert_eq!(laws(&sample), Ok(()));
+        assert_eq!(check_laws(&sample), Ok(()));
     }
 
     #[test]

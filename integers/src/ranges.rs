@@ -12,7 +12,7 @@ use super::infer;
 use super::range::{Bounds, Range, type_width, width};
 use noisy_dataflow::flow::Interval;
 use noisy_dataflow::sparse::{AnalysisContext, SparseForward};
-use noisy_dataflow::view::View;
+use noisy_dataflow::view::ProgramView;
 
 /// The range analysis. It has no state of its own.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl SparseForward for Ranges {
     type Fact = Range;
     type Base = ConstantFacts;
 
-    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+    fn has_fact(&self, interner: &Interner, ty: Type) -> bool {
         type_width(interner, ty).is_some()
     }
 
@@ -41,7 +41,7 @@ impl SparseForward for Ranges {
         infer::infer(ir, op, result, operands).map_or(Range::Unknown, Range::from)
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         ir: &AnalysisContext<'_, Self::Base>,
         op: Op,
@@ -50,7 +50,8 @@ impl SparseForward for Ranges {
         operands: &[Range],
     ) -> Range {
         let bounds = |at: usize| operands.get(at)?.interval(ir, ir.operand_ty(op, at)?).bounds();
-        infer::induction(ir, op, index, argument, &bounds).map_or(Range::Unknown, Range::from)
+        infer::induction_bounds(ir, op, index, argument, &bounds)
+            .map_or(Range::Unknown, Range::from)
     }
 
     fn interval(&self, interner: &Interner, ty: Type, fact: &Range) -> Option<Interval> {
@@ -58,7 +59,7 @@ impl SparseForward for Ranges {
     }
 
     fn refine(&self, ir: &AnalysisContext<'_, Self::Base>, value: Value, fact: Range) -> Range {
-        let known = ir.known(value);
+        let known = ir.base_facts(value);
         match (known.constant, width(ir, value)) {
             (Constant::Bottom, _) => Range::Bottom,
             (Constant::Int(number), Some(width)) => match i64::try_from(number) {

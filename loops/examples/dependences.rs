@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use noisy_loops::{Body, Limits, dependences};
+use noisy_loops::{DependenceLimits, FunctionBody, dependences};
 use noisy_syntax::Source;
 
 fn main() -> std::io::Result<()> {
@@ -16,8 +16,8 @@ fn main() -> std::io::Result<()> {
             let start = Instant::now();
             while start.elapsed().as_millis() < 300 {
                 let start = Instant::now();
-                let body = Body::new(ir, function);
-                let found = dependences(black_box(&body), &Limits::default());
+                let body = FunctionBody::new(ir, function);
+                let found = dependences(black_box(&body), &DependenceLimits::default());
                 best = best.min(start.elapsed().as_secs_f64());
                 n = (body.accesses.len(), found.known.len(), found.unknown.len());
             }

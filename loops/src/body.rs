@@ -18,20 +18,20 @@ mod walk;
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::form::{Form, Quotients};
+use crate::form::{LinearForm, Quotients};
 use crate::memory::MemrefView;
 
 /// An affine constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
-    pub form: Form,
+    pub form: LinearForm,
     /// True if the form is 0; false if it is at least 0.
     pub is_equality: bool,
 }
 
 /// One loop: one dimension of iterations.
 #[derive(Clone, Debug)]
-pub struct Loop {
+pub struct NestLoop {
     /// The loop op. An `affine.parallel` has one loop per variable.
     pub op: Op,
     /// The index of this loop among those of the op.
@@ -40,9 +40,9 @@ pub struct Loop {
     /// Number of enclosing loops, including this one.
     pub depth: u32,
     /// The lower bounds; the loop starts at the greatest. `None` if they are not affine.
-    pub lower: Option<Vec<Form>>,
+    pub lower: Option<Vec<LinearForm>>,
     /// The exclusive upper bounds; the loop ends at the least. `None` if they are not affine.
-    pub upper: Option<Vec<Form>>,
+    pub upper: Option<Vec<LinearForm>>,
     /// The step, if it is known.
     pub step: Option<i128>,
 }
@@ -50,7 +50,7 @@ pub struct Loop {
 /// The kind of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
-    /// A loop: an index into [`Body::loops`].
+    /// A loop: an index into [`FunctionBody::loops`].
     Loop(u32),
     /// A region that runs under constraints.
     Guard,
@@ -61,7 +61,7 @@ pub enum ScopeKind {
 
 /// A region with the constraints under which it runs.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub struct LoopScope {
     /// The enclosing scope.
     pub parent: Option<u32>,
     /// The op that has the region.
@@ -70,7 +70,7 @@ pub struct Scope {
     /// Number of enclosing scopes.
     pub depth: u32,
     /// The constraints under which the region runs: a union of conjunctions.
-    pub when: Vec<Vec<Constraint>>,
+    pub constraints: Vec<Vec<Constraint>>,
     /// True if the constraints are exact; false if they admit more iterations than run.
     pub is_exact: bool,
 }
@@ -83,16 +83,16 @@ pub struct Access {
     /// The enclosing scope.
     pub scope: Option<u32>,
     /// The memref.
-    pub place: MemrefView,
+    pub memref: MemrefView,
     /// True for a store.
     pub is_store: bool,
     /// The subscripts, or the reason why they are unknown.
-    pub element: Result<Vec<Form>, Why>,
+    pub subscripts: Result<Vec<LinearForm>, AnalysisFailure>,
 }
 
 /// The reason why the analysis of an access or of a pair of accesses failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum AnalysisFailure {
     /// An index is not affine.
     NotAffine,
     /// The access reads or writes several elements at once (a vector).
@@ -107,23 +107,23 @@ pub enum Why {
     Budget,
 }
 
-impl Why {
+impl AnalysisFailure {
     /// Returns a description for messages.
-    pub fn text(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
-            Why::NotAffine => "an index is not affine",
-            Why::Vector => "an access of several elements",
-            Why::Atomic => "an atomic read and write",
-            Why::Step => "the step of an enclosing loop is not positive",
-            Why::Alias => "the memrefs may share elements",
-            Why::Budget => "the search has used up its budget",
+            AnalysisFailure::NotAffine => "an index is not affine",
+            AnalysisFailure::Vector => "an access of several elements",
+            AnalysisFailure::Atomic => "an atomic read and write",
+            AnalysisFailure::Step => "the step of an enclosing loop is not positive",
+            AnalysisFailure::Alias => "the memrefs may share elements",
+            AnalysisFailure::Budget => "the search has used up its budget",
         }
     }
 }
 
 /// Returns the results and the operands of an op and of all ops in its regions. The operands are in
 /// program order.
-pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>) {
+pub fn results_and_operands_in(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>) {
     let (mut results, mut operands) = (FxHashSet::default(), Vec::new());
     let mut look = |op: Op| {
         results.extend(ir.op(op).results.iter().copied());
@@ -138,11 +138,11 @@ pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>)
 
 /// The loops and accesses of a function or of a nest.
 #[derive(Debug)]
-pub struct Body {
+pub struct FunctionBody {
     /// The scopes, each after its parent.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<LoopScope>,
     /// The loops, in program order.
-    pub loops: Vec<Loop>,
+    pub loops: Vec<NestLoop>,
     /// Loads and stores of single elements, in program order.
     pub accesses: Vec<Access>,
     /// Other ops with memory effects, each with its scope.
@@ -150,22 +150,22 @@ pub struct Body {
     pub quotients: Quotients,
     /// See [`Self::depth_of`].
     depths: FxHashMap<Value, u32>,
-    forms: FxHashMap<Value, Form>,
+    forms: FxHashMap<Value, LinearForm>,
 }
 
 /// Maximum number of conjunctions in the constraints of a scope.
-const MAX_PIECES: usize = 64;
+const MAX_CONJUNCTIONS: usize = 64;
 
 /// Maximum length of a chain of `affine.apply` outside a nest. The rest of a longer chain is a
 /// symbol.
-const MAX_OUTER: usize = 64;
+const MAX_APPLY_CHAIN: usize = 64;
 
-impl Body {
+impl FunctionBody {
     /// Reads a function or another op with regions. The arguments of its entry blocks are symbols.
     pub fn new(ir: &Ir, function: Op) -> Self {
         let mut out = Self::empty();
         for &(_, region) in &ir.op(function).regions {
-            out.region(ir, region, None);
+            out.visit_region(ir, region, None);
         }
         out
     }
@@ -174,14 +174,14 @@ impl Body {
     /// of `affine.apply`.
     pub fn of_nest(ir: &Ir, root: Op) -> Self {
         let mut out = Self::empty();
-        let (inside, used) = results_and_operands(ir, root);
+        let (inside, used) = results_and_operands_in(ir, root);
         let outside = ir.op(root).parent;
         for value in used {
             if !inside.contains(&value) {
-                out.outer(ir, value, outside, MAX_OUTER);
+                out.set_outer_form(ir, value, outside, MAX_APPLY_CHAIN);
             }
         }
-        out.op(ir, root, None);
+        out.visit_op(ir, root, None);
         out
     }
 
@@ -242,12 +242,12 @@ impl Body {
 
     /// Returns the constraints under which the body of a scope runs, including those of all
     /// enclosing scopes, as a union of conjunctions. `None` if there are too many.
-    pub fn pieces(&self, scope: Option<u32>) -> Option<Vec<Vec<&Constraint>>> {
-        self.pieces_without(scope, None)
+    pub fn conjunctions(&self, scope: Option<u32>) -> Option<Vec<Vec<&Constraint>>> {
+        self.conjunctions_without(scope, None)
     }
 
-    /// Returns the same as [`Self::pieces`], without the constraints of one loop.
-    pub(crate) fn pieces_without(
+    /// Returns the same as [`Self::conjunctions`], without the constraints of one loop.
+    pub(crate) fn conjunctions_without(
         &self,
         scope: Option<u32>,
         without: Option<u32>,
@@ -260,8 +260,8 @@ impl Body {
         let mut around: Vec<u32> = self.scopes_around(scope).filter(is_meant).collect();
         around.reverse();
         for at in around {
-            let when = &self.scopes[at as usize].when;
-            if out.len() * when.len() > MAX_PIECES {
+            let when = &self.scopes[at as usize].constraints;
+            if out.len() * when.len() > MAX_CONJUNCTIONS {
                 return None;
             }
             if let [only] = when.as_slice() {

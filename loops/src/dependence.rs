@@ -17,12 +17,14 @@
 
 use std::cmp::Ordering;
 
-use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation, SparseRow, Stop};
+use noisy_polyhedra::{
+    Budget, Conjunction, FormInterval, OutputCondition, QueryFailure, Relation, SparseRow,
+};
 use rustc_hash::FxHashMap;
 
-use crate::body::{Access, Body, Constraint, ScopeKind, Why};
-use crate::form::{Form, Term};
-use crate::memory::{Aliasing, Meeting};
+use crate::body::{Access, AnalysisFailure, Constraint, FunctionBody, ScopeKind};
+use crate::form::{LinearForm, LinearTerm};
+use crate::memory::{AliasAssumptions, AliasRelation};
 
 /// The kind of a dependence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +40,7 @@ pub enum DependenceKind {
 }
 
 impl DependenceKind {
-    pub(crate) fn of(body: &Body, source: usize, target: usize) -> Self {
+    pub(crate) fn of(body: &FunctionBody, source: usize, target: usize) -> Self {
         match (body.accesses[source].is_store, body.accesses[target].is_store) {
             (true, true) => DependenceKind::Output,
             (true, false) => DependenceKind::Flow,
@@ -60,16 +62,16 @@ impl DependenceKind {
 /// A dependence at one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependence {
-    /// The access that runs first: an index into [`Body::accesses`].
+    /// The access that runs first: an index into [`FunctionBody::accesses`].
     pub source: usize,
-    /// The access that runs later: an index into [`Body::accesses`].
+    /// The access that runs later: an index into [`FunctionBody::accesses`].
     pub target: usize,
     /// The depth of the common loop that carries the dependence, from 1. If it is independent of
     /// all n common loops, n + 1.
     pub level: usize,
     /// The distance per common loop, outermost first: the variable at the target minus the variable
     /// at the source.
-    pub distance: Vec<Interval>,
+    pub distance: Vec<FormInterval>,
     pub kind: DependenceKind,
     /// True if the dependence exists with exactly these distances; false if it may exist.
     pub is_exact: bool,
@@ -77,18 +79,18 @@ pub struct Dependence {
 
 /// A pair that could not be analyzed. Each access may depend on the other, at any level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unknown {
-    /// One access: an index into [`Body::accesses`].
+pub struct UnknownPair {
+    /// One access: an index into [`FunctionBody::accesses`].
     pub source: usize,
-    /// The other access: an index into [`Body::accesses`]. It is the same access or a later one.
+    /// The other access: an index into [`FunctionBody::accesses`]. It is the same access or a later one.
     pub target: usize,
     /// The reason.
-    pub why: Why,
+    pub why: AnalysisFailure,
 }
 
-impl Unknown {
+impl UnknownPair {
     /// Returns the dependences that the pair may have: all that the order of iterations allows.
-    pub fn possible(&self, body: &Body) -> Vec<Dependence> {
+    pub fn possible_dependences(&self, body: &FunctionBody) -> Vec<Dependence> {
         let around = |it: usize| body.loops_around(body.accesses[it].scope);
         let (source, target) = (around(self.source), around(self.target));
         let n = source.iter().zip(&target).take_while(|(a, b)| a == b).count();
@@ -102,9 +104,9 @@ impl Unknown {
                     break;
                 }
                 let distance = (1..=n).map(|it| match it.cmp(&level) {
-                    Ordering::Less => Interval { least: Some(0), greatest: Some(0) },
-                    Ordering::Equal => Interval { least: Some(1), greatest: None },
-                    Ordering::Greater => Interval { least: None, greatest: None },
+                    Ordering::Less => FormInterval { least: Some(0), greatest: Some(0) },
+                    Ordering::Equal => FormInterval { least: Some(1), greatest: None },
+                    Ordering::Greater => FormInterval { least: None, greatest: None },
                 });
                 let kind = DependenceKind::of(body, source, target);
                 let distance = distance.collect();
@@ -121,35 +123,35 @@ pub struct Dependences {
     /// The dependences, sorted by source, target and level.
     pub known: Vec<Dependence>,
     /// The pairs that could not be analyzed.
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownPair>,
 }
 
 /// Limits and assumptions of a dependence analysis.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct DependenceLimits {
     /// True if pairs of two loads are included.
-    pub with_input: bool,
+    pub has_load_pairs: bool,
     /// The assumptions about memrefs.
-    pub aliasing: Aliasing,
+    pub aliasing: AliasAssumptions,
     /// Maximum work for one pair, in machine words (see [`Budget`]).
-    pub pair: u64,
+    pub work_per_pair: u64,
     /// Maximum work for all pairs together.
-    pub total: u64,
+    pub total_work: u64,
 }
 
-impl Default for Limits {
+impl Default for DependenceLimits {
     fn default() -> Self {
-        let aliasing = Aliasing::default();
-        Self { with_input: false, aliasing, pair: 5_000_000, total: 50_000_000 }
+        let aliasing = AliasAssumptions::default();
+        Self { has_load_pairs: false, aliasing, work_per_pair: 5_000_000, total_work: 50_000_000 }
     }
 }
 
 /// Maximum number of accesses of a function that is analyzed as a whole. The number of pairs grows
 /// with the square.
-pub const MOST_PAIRED: usize = 1500;
+pub const MAX_PAIRED_ACCESSES: usize = 1500;
 
 /// Maximum size of the cached queries, in numbers of 16 bytes.
-const MOST_KEPT: usize = 5_000_000;
+const MAX_CACHED_NUMBERS: usize = 5_000_000;
 
 /// Returns the number of coefficients and constants of a conjunction.
 pub(crate) fn n_numbers(points: &Conjunction) -> usize {
@@ -157,21 +159,21 @@ pub(crate) fn n_numbers(points: &Conjunction) -> usize {
 }
 
 /// Returns all dependences of a body.
-pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
+pub fn dependences(body: &FunctionBody, limits: &DependenceLimits) -> Dependences {
     let mut out = Dependences::default();
-    let mut answers: FxHashMap<Question, Answer> = FxHashMap::default();
+    let mut answers: FxHashMap<DependenceSystem, PairDependences> = FxHashMap::default();
     let mut n_kept = 0;
-    let mut left = limits.total;
-    let paths = paths(body);
-    each_pair(body, &paths, limits, |i, j, pair| {
-        let (question, is_exact) = match pair.and_then(|it| it.question()) {
+    let mut left = limits.total_work;
+    let paths = loop_paths(body);
+    for_each_pair(body, &paths, limits, |i, j, pair| {
+        let (question, is_exact) = match pair.and_then(|it| it.system()) {
             Ok(it) => it,
             Err(why) => {
-                out.unknown.push(Unknown { source: i, target: j, why });
+                out.unknown.push(UnknownPair { source: i, target: j, why });
                 return;
             }
         };
-        if n_kept > MOST_KEPT {
+        if n_kept > MAX_CACHED_NUMBERS {
             answers.clear();
             n_kept = 0;
         }
@@ -179,10 +181,10 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
             Some(it) => it,
             None => {
                 n_kept += question.pieces.iter().map(n_numbers).sum::<usize>();
-                let work = limits.pair.min(left);
+                let work = limits.work_per_pair.min(left);
                 let mut budget = Budget::new(work);
-                let answer = question.answer(&mut budget);
-                left -= work - budget.left();
+                let answer = question.dependences_of_pair(&mut budget);
+                left -= work - budget.remaining();
                 answers.entry(question).or_insert(answer)
             }
         };
@@ -194,7 +196,11 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
                 Dependence { source, target, level, distance, kind, is_exact }
             })),
             Err(_) => {
-                out.unknown.push(Unknown { source: i, target: j, why: Why::Budget });
+                out.unknown.push(UnknownPair {
+                    source: i,
+                    target: j,
+                    why: AnalysisFailure::Budget,
+                });
             }
         }
     });
@@ -203,30 +209,36 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
 }
 
 /// Returns the loops around each access, outermost first.
-pub(crate) fn paths(body: &Body) -> Vec<Vec<u32>> {
+pub(crate) fn loop_paths(body: &FunctionBody) -> Vec<Vec<u32>> {
     body.accesses.iter().map(|it| body.loops_around(it.scope)).collect()
 }
 
 /// Visits all pairs of accesses that may share elements, if one of the two is a store or the limits
 /// include pairs of loads. The visitor gets the pair, or the reason why it is unknown.
-pub(crate) fn each_pair<'a>(
-    body: &'a Body,
+pub(crate) fn for_each_pair<'a>(
+    body: &'a FunctionBody,
     paths: &'a [Vec<u32>],
-    limits: &Limits,
-    mut visit: impl FnMut(usize, usize, Result<Pair<'a>, Why>),
+    limits: &DependenceLimits,
+    mut visit: impl FnMut(usize, usize, Result<AccessPair<'a>, AnalysisFailure>),
 ) {
     for (i, s) in body.accesses.iter().enumerate() {
         for (j, t) in body.accesses.iter().enumerate().skip(i) {
-            if !(s.is_store || t.is_store || limits.with_input) || (i == j && !s.is_store) {
+            if !(s.is_store || t.is_store || limits.has_load_pairs) || (i == j && !s.is_store) {
                 continue;
             }
-            let depth = match s.place.meets(&t.place, limits.aliasing) {
-                Meeting::Never => continue,
-                Meeting::Same(depth) => Ok(depth),
-                Meeting::Unknown => Err(Why::Alias),
+            let depth = match s.memref.alias_relation(&t.memref, limits.aliasing) {
+                AliasRelation::NoAlias => continue,
+                AliasRelation::SameMemref(depth) => Ok(depth),
+                AliasRelation::Unknown => Err(AnalysisFailure::Alias),
             };
-            let pair =
-                |depth| Pair { body, s, t, depth, paths: [&paths[i], &paths[j]], is_self: i == j };
+            let pair = |depth| AccessPair {
+                body,
+                s,
+                t,
+                depth,
+                paths: [&paths[i], &paths[j]],
+                is_self: i == j,
+            };
             visit(i, j, depth.map(pair));
         }
     }
@@ -234,18 +246,18 @@ pub(crate) fn each_pair<'a>(
 
 /// A dependence of a pair at one level.
 #[derive(Clone, Debug)]
-struct Carried {
+struct LevelDependence {
     is_forward: bool,
     level: usize,
-    distance: Vec<Interval>,
+    distance: Vec<FormInterval>,
 }
 
-type Answer = Result<Vec<Carried>, Stop>;
+type PairDependences = Result<Vec<LevelDependence>, QueryFailure>;
 
 /// The system of constraints that determines the dependences of a pair. Equal systems have equal
 /// dependences.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Question {
+pub(crate) struct DependenceSystem {
     pub(crate) pieces: Vec<Conjunction>,
     pub(crate) n_common: usize,
     /// Locals that both accesses use: the columns at the source and at the target, and the depth of
@@ -260,8 +272,8 @@ pub(crate) struct Question {
 }
 
 /// Two accesses of one memref.
-pub(crate) struct Pair<'a> {
-    body: &'a Body,
+pub(crate) struct AccessPair<'a> {
+    body: &'a FunctionBody,
     s: &'a Access,
     t: &'a Access,
     /// Number of outer common loops that must be in the same iteration for both accesses to use the
@@ -272,40 +284,40 @@ pub(crate) struct Pair<'a> {
 }
 
 /// For each piece and each side, the columns of the variables of loops that are not common.
-pub(crate) type OwnColumns = Vec<[Vec<usize>; 2]>;
+pub(crate) type UncommonColumns = Vec<[Vec<usize>; 2]>;
 
 /// The numbering of the variables of a pair, and the rows over them. The first columns are the
 /// iterations of s in the common loops, then come the distances.
-struct Columns<'a> {
-    body: &'a Body,
+struct PairColumns<'a> {
+    body: &'a FunctionBody,
     common: &'a [u32],
-    numbers: FxHashMap<(bool, Term), usize>,
+    numbers: FxHashMap<(bool, LinearTerm), usize>,
     n: usize,
     locals: Vec<(usize, usize, u32)>,
     rows: Vec<SparseRow>,
 }
 
-impl Columns<'_> {
-    fn add(&mut self) -> usize {
+impl PairColumns<'_> {
+    fn add_column(&mut self) -> usize {
         self.n += 1;
         self.n - 1
     }
 
-    /// Adds `by` times a form of one side (`true` for the target) to a row.
-    fn put(
+    /// Adds `divisor` times a form of one side (`true` for the target) to a row.
+    fn add_scaled(
         &mut self,
         row: &mut SparseRow,
-        form: &Form,
+        form: &LinearForm,
         is_target: bool,
         by: i128,
-    ) -> Result<(), Why> {
-        let scaled = |it: i128| it.checked_mul(by).ok_or(Why::NotAffine);
+    ) -> Result<(), AnalysisFailure> {
+        let scaled = |it: i128| it.checked_mul(by).ok_or(AnalysisFailure::NotAffine);
         let constant = row.constant.checked_add(scaled(form.constant)?);
-        row.constant = constant.ok_or(Why::NotAffine)?;
+        row.constant = constant.ok_or(AnalysisFailure::NotAffine)?;
         for &(term, coefficient) in &form.terms {
             let coefficient = scaled(coefficient)?;
             let shared = match term {
-                Term::Iv(at) => self.common.iter().position(|it| *it == at),
+                LinearTerm::Iv(at) => self.common.iter().position(|it| *it == at),
                 _ => None,
             };
             if let Some(at) = shared {
@@ -322,31 +334,31 @@ impl Columns<'_> {
         Ok(())
     }
 
-    fn column(&mut self, term: Term, is_target: bool) -> Result<usize, Why> {
+    fn column(&mut self, term: LinearTerm, is_target: bool) -> Result<usize, AnalysisFailure> {
         let is_one = match term {
-            Term::Symbol(_) => true,
-            Term::Quotient(at) => self.body.quotients.get(at).is_symbolic,
+            LinearTerm::Symbol(_) => true,
+            LinearTerm::Quotient(at) => self.body.quotients.get(at).is_symbolic,
             _ => false,
         };
         let key = (is_target && !is_one, term);
         if let Some(&column) = self.numbers.get(&key) {
             return Ok(column);
         }
-        let column = self.add();
+        let column = self.add_column();
         self.numbers.insert(key, column);
         match term {
-            Term::Quotient(at) => {
+            LinearTerm::Quotient(at) => {
                 let it = self.body.quotients.get(at);
                 // 0 <= form - by q <= by - 1
                 let mut low = SparseRow::default();
-                self.put(&mut low, &it.form, is_target, 1)?;
-                low.terms.push((column, -it.by));
-                let mut high = SparseRow { constant: it.by - 1, ..SparseRow::default() };
-                self.put(&mut high, &it.form, is_target, -1)?;
-                high.terms.push((column, it.by));
+                self.add_scaled(&mut low, &it.form, is_target, 1)?;
+                low.terms.push((column, -it.divisor));
+                let mut high = SparseRow { constant: it.divisor - 1, ..SparseRow::default() };
+                self.add_scaled(&mut high, &it.form, is_target, -1)?;
+                high.terms.push((column, it.divisor));
                 self.rows.extend([low, high]);
             }
-            Term::Local(value) => {
+            LinearTerm::Local(value) => {
                 if let Some(&other) = self.numbers.get(&(!is_target, term)) {
                     self.locals.push((other, column, self.body.depth_of(value)));
                 }
@@ -356,43 +368,52 @@ impl Columns<'_> {
         Ok(column)
     }
 
-    fn constrain(&mut self, it: &Constraint, is_target: bool) -> Result<(), Why> {
+    fn constrain(&mut self, it: &Constraint, is_target: bool) -> Result<(), AnalysisFailure> {
         let mut row = SparseRow { is_equality: it.is_equality, ..SparseRow::default() };
-        self.put(&mut row, &it.form, is_target, 1)?;
+        self.add_scaled(&mut row, &it.form, is_target, 1)?;
         self.rows.push(row);
         Ok(())
     }
 }
 
-impl Pair<'_> {
+impl AccessPair<'_> {
     /// Returns the system, and true if it is exact.
-    fn question(&self) -> Result<(Question, bool), Why> {
-        self.question_of(None)
+    fn system(&self) -> Result<(DependenceSystem, bool), AnalysisFailure> {
+        self.build_system(None)
     }
 
-    /// Returns the same as [`Self::question`], and the columns of the variables of loops that are
+    /// Returns the same as [`Self::system`], and the columns of the variables of loops that are
     /// not common.
-    pub(crate) fn question_with_ivs(&self) -> Result<(Question, OwnColumns, bool), Why> {
+    pub(crate) fn system_with_columns(
+        &self,
+    ) -> Result<(DependenceSystem, UncommonColumns, bool), AnalysisFailure> {
         let mut own = Vec::new();
-        let (question, is_exact) = self.question_of(Some(&mut own))?;
+        let (question, is_exact) = self.build_system(Some(&mut own))?;
         Ok((question, own, is_exact))
     }
 
-    fn question_of(&self, mut own: Option<&mut OwnColumns>) -> Result<(Question, bool), Why> {
+    fn build_system(
+        &self,
+        mut own: Option<&mut UncommonColumns>,
+    ) -> Result<(DependenceSystem, bool), AnalysisFailure> {
         let body = self.body;
-        let elements = [&self.s.element, &self.t.element].map(|it| it.as_ref().map_err(|it| *it));
+        let elements =
+            [&self.s.subscripts, &self.t.subscripts].map(|it| it.as_ref().map_err(|it| *it));
         let [Ok(source), Ok(target)] = elements else {
-            return Err(elements.into_iter().find_map(Result::err).unwrap_or(Why::NotAffine));
+            return Err(elements
+                .into_iter()
+                .find_map(Result::err)
+                .unwrap_or(AnalysisFailure::NotAffine));
         };
         if source.len() != target.len() {
-            return Err(Why::Alias);
+            return Err(AnalysisFailure::Alias);
         }
         let n_common = self.paths[0].iter().zip(self.paths[1]).take_while(|(a, b)| a == b).count();
         let common = &self.paths[0][..n_common];
-        let too_many = Why::Budget;
-        let source_pieces = body.pieces(self.s.scope).ok_or(too_many)?;
-        let target_pieces = body.pieces(self.t.scope).ok_or(too_many)?;
-        let mut question = Question {
+        let too_many = AnalysisFailure::Budget;
+        let source_pieces = body.conjunctions(self.s.scope).ok_or(too_many)?;
+        let target_pieces = body.conjunctions(self.t.scope).ok_or(too_many)?;
+        let mut question = DependenceSystem {
             pieces: Vec::with_capacity(source_pieces.len() * target_pieces.len()),
             n_common,
             locals: Vec::new(),
@@ -403,7 +424,7 @@ impl Pair<'_> {
         let mut has_locals = false;
         for of_source in &source_pieces {
             for of_target in &target_pieces {
-                let mut columns = Columns {
+                let mut columns = PairColumns {
                     body,
                     common,
                     numbers: FxHashMap::default(),
@@ -413,8 +434,8 @@ impl Pair<'_> {
                 };
                 for (a, b) in source.iter().zip(target) {
                     let mut row = SparseRow { is_equality: true, ..SparseRow::default() };
-                    columns.put(&mut row, a, false, 1)?;
-                    columns.put(&mut row, b, true, -1)?;
+                    columns.add_scaled(&mut row, a, false, 1)?;
+                    columns.add_scaled(&mut row, b, true, -1)?;
                     columns.rows.push(row);
                 }
                 for it in of_source {
@@ -427,14 +448,14 @@ impl Pair<'_> {
                     let mut sides = [Vec::new(), Vec::new()];
                     for (side, path) in self.paths.iter().enumerate() {
                         for &at in &path[n_common..] {
-                            sides[side].push(columns.column(Term::Iv(at), side == 1)?);
+                            sides[side].push(columns.column(LinearTerm::Iv(at), side == 1)?);
                         }
                     }
                     own.push(sides);
                 }
                 let piece = Conjunction::of_rows(columns.n, &columns.rows);
-                question.pieces.push(piece.ok_or(Why::NotAffine)?);
-                has_locals |= columns.numbers.keys().any(|it| matches!(it.1, Term::Local(_)));
+                question.pieces.push(piece.ok_or(AnalysisFailure::NotAffine)?);
+                has_locals |= columns.numbers.keys().any(|it| matches!(it.1, LinearTerm::Local(_)));
                 // Columns are numbered in order of occurrence, which may differ between pieces. All
                 // pieces must have the same columns for locals.
                 if question.pieces.len() == 1 {
@@ -463,8 +484,8 @@ impl Pair<'_> {
     }
 }
 
-impl Question {
-    fn answer(&self, budget: &mut Budget) -> Answer {
+impl DependenceSystem {
+    fn dependences_of_pair(&self, budget: &mut Budget) -> PairDependences {
         let n = self.n_common;
         let relations: Vec<Relation> = self.pieces.iter().map(|it| self.relation(it)).collect();
         let mut out = Vec::new();
@@ -474,9 +495,11 @@ impl Question {
                 continue;
             }
             if level == n + 1 {
-                if self.is_ordered && any(&relations, &self.asked(level, true), budget)? {
-                    let zero = Interval { least: Some(0), greatest: Some(0) };
-                    out.push(Carried { is_forward: true, level, distance: vec![zero; n] });
+                if self.is_ordered
+                    && any_has_point(&relations, &self.conditions_at(level, true), budget)?
+                {
+                    let zero = FormInterval { least: Some(0), greatest: Some(0) };
+                    out.push(LevelDependence { is_forward: true, level, distance: vec![zero; n] });
                 }
                 continue;
             }
@@ -485,9 +508,9 @@ impl Question {
                     continue;
                 }
                 let at = level - 1;
-                let asked = self.asked(level, is_forward);
-                if let Some(distance) = self.distance(&relations, &asked, at, budget)? {
-                    let turn = |it: Interval| Interval {
+                let asked = self.conditions_at(level, is_forward);
+                if let Some(distance) = self.distances(&relations, &asked, at, budget)? {
+                    let turn = |it: FormInterval| FormInterval {
                         least: it.greatest.map(|it| -it),
                         greatest: it.least.map(|it| -it),
                     };
@@ -496,7 +519,7 @@ impl Question {
                     } else {
                         distance.into_iter().map(turn).collect()
                     };
-                    out.push(Carried { is_forward, level, distance });
+                    out.push(LevelDependence { is_forward, level, distance });
                 }
             }
         }
@@ -505,34 +528,39 @@ impl Question {
 
     /// Returns the conditions on the outputs of a relation for a dependence at a level in one
     /// direction.
-    pub(crate) fn asked(&self, level: usize, is_forward: bool) -> Vec<Asked> {
+    pub(crate) fn conditions_at(&self, level: usize, is_forward: bool) -> Vec<OutputCondition> {
         let n = self.n_common;
-        let mut out: Vec<Asked> = (0..(level - 1).min(n)).map(|at| Asked::Is(at, 0)).collect();
+        let mut out: Vec<OutputCondition> =
+            (0..(level - 1).min(n)).map(|at| OutputCondition::Equals(at, 0)).collect();
         for (at, local) in self.locals.iter().enumerate() {
             if (local.2 as usize) < level {
-                out.push(Asked::Is(n + at, 0));
+                out.push(OutputCondition::Equals(n + at, 0));
             }
         }
         if level <= n {
             let at = level - 1;
-            out.push(if is_forward { Asked::AtLeast(at, 1) } else { Asked::AtMost(at, -1) });
+            out.push(if is_forward {
+                OutputCondition::AtLeast(at, 1)
+            } else {
+                OutputCondition::AtMost(at, -1)
+            });
         }
         out
     }
 
-    /// Returns the distances under the conditions `asked`. Those of loops before `at` are 0. `None`
+    /// Returns the distances under the conditions `conditions_at`. Those of loops before `at` are 0. `None`
     /// if there is no point.
-    fn distance(
+    fn distances(
         &self,
         relations: &[Relation],
-        asked: &[Asked],
+        asked: &[OutputCondition],
         at: usize,
         budget: &mut Budget,
-    ) -> Result<Option<Vec<Interval>>, Stop> {
-        let zero = Interval { least: Some(0), greatest: Some(0) };
+    ) -> Result<Option<Vec<FormInterval>>, QueryFailure> {
+        let zero = FormInterval { least: Some(0), greatest: Some(0) };
         let mut out = vec![zero; at];
         for output in at..self.n_common {
-            let mut hull: Option<Interval> = None;
+            let mut hull: Option<FormInterval> = None;
             for relation in relations {
                 if let Some(found) = relation.bounds(asked, output, budget)? {
                     hull = Some(hull.map_or(found, |it| it.hull(found)));
@@ -563,7 +591,11 @@ impl Question {
     }
 }
 
-fn any(relations: &[Relation], asked: &[Asked], budget: &mut Budget) -> Result<bool, Stop> {
+fn any_has_point(
+    relations: &[Relation],
+    asked: &[OutputCondition],
+    budget: &mut Budget,
+) -> Result<bool, QueryFailure> {
     for relation in relations {
         if !relation.is_empty(asked, budget)? {
             return Ok(true);

@@ -6,46 +6,51 @@
 
 use noisy_polyhedra::{Budget, Conjunction};
 
-use crate::body::{Body, Constraint};
-use crate::form::{Form, NotAffine};
-use crate::joint::Joint;
+use crate::body::{Constraint, FunctionBody};
+use crate::form::{LinearForm, NotAffine};
+use crate::joint::JointSystem;
 
 /// Maximum work for one query, in machine words (see [`Budget`]).
-const WORK: u64 = 2_000_000;
+const MAX_WORK: u64 = 2_000_000;
 
 /// Returns true if a loop has at least one iteration whenever it is executed.
-pub fn surely_runs(body: &Body, loop_: u32) -> bool {
+pub fn is_surely_run(body: &FunctionBody, loop_: u32) -> bool {
     let it = &body.loops[loop_ as usize];
     let (Some(lower), Some(upper)) = (&it.lower, &it.upper) else { return false };
     let Some(scope) = body.scope_of_loop(loop_) else { return false };
-    let Some(pieces) = body.pieces(body.scopes[scope as usize].parent) else { return false };
+    let Some(pieces) = body.conjunctions(body.scopes[scope as usize].parent) else { return false };
     let mut never = lower.iter().flat_map(|low| upper.iter().map(move |high| (low, high)));
     it.step.is_some_and(|it| it > 0)
         && never.all(|(low, high)| {
             // The loop has no iteration if high <= low.
-            low.plus(high, -1).is_ok_and(|form| is_never(body, &pieces, &form))
+            low.plus(high, -1).is_ok_and(|form| is_negative(body, &pieces, &form))
         })
 }
 
 /// Returns true if the subscripts of an access are within the sizes, also without the constraints
 /// of the loop `without`.
-pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) -> bool {
+pub fn is_in_bounds_without(
+    body: &FunctionBody,
+    access: usize,
+    without: u32,
+    sizes: &[i128],
+) -> bool {
     let it = &body.accesses[access];
-    let Ok(element) = &it.element else { return false };
-    let Some(pieces) = body.pieces_without(it.scope, Some(without)) else { return false };
+    let Ok(element) = &it.subscripts else { return false };
+    let Some(pieces) = body.conjunctions_without(it.scope, Some(without)) else { return false };
     element.len() == sizes.len()
         && element.iter().zip(sizes).all(|(form, &size)| {
             let below = form.times(-1).and_then(|it| it.offset(-1));
             let above = size.checked_neg().ok_or(NotAffine).and_then(|it| form.offset(it));
             [below, above]
                 .iter()
-                .all(|it| it.as_ref().is_ok_and(|form| is_never(body, &pieces, form)))
+                .all(|it| it.as_ref().is_ok_and(|form| is_negative(body, &pieces, form)))
         })
 }
 
 /// Returns true if a form is negative at all points; false also if the budget is spent first.
-fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
-    let mut budget = Budget::new(WORK);
+fn is_negative(body: &FunctionBody, pieces: &[Vec<&Constraint>], form: &LinearForm) -> bool {
+    let mut budget = Budget::new(MAX_WORK);
     pieces.iter().all(|piece| {
         let points = points(body, piece, form);
         points.is_some_and(|it| matches!(it.is_empty(&mut budget), Ok(true)))
@@ -53,10 +58,10 @@ fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
 }
 
 /// Returns the points that satisfy all constraints and at which a form is at least 0.
-fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Option<Conjunction> {
-    let mut joint = Joint::new(body, &[]);
-    joint.domain(0, piece)?;
-    joint.put(&[(0, form, 1)], 0, false)?;
+fn points(body: &FunctionBody, piece: &[&Constraint], form: &LinearForm) -> Option<Conjunction> {
+    let mut joint = JointSystem::new(body, &[]);
+    joint.add_domain(0, piece)?;
+    joint.add_constraint(&[(0, form, 1)], 0, false)?;
     joint.conjunction()
 }
 
@@ -70,8 +75,8 @@ mod tests {
         let text = format!("func.func @f(%A: memref<10xf32>, %n: index) {{\n{text}\nreturn\n}}\n");
         let source = Source::new(&text);
         let ir = source.ir();
-        let body = Body::new(ir, ir.functions()[0]);
-        (0..body.loops.len()).map(|it| surely_runs(&body, it as u32)).collect()
+        let body = FunctionBody::new(ir, ir.functions()[0]);
+        (0..body.loops.len()).map(|it| is_surely_run(&body, it as u32)).collect()
     }
 
     #[test]
@@ -104,8 +109,8 @@ mod tests {
             );
             let source = Source::new(&text);
             let ir = source.ir();
-            let body = Body::new(ir, ir.functions()[0]);
-            stays_inside(&body, 0, 1, &[10])
+            let body = FunctionBody::new(ir, ir.functions()[0]);
+            is_in_bounds_without(&body, 0, 1, &[10])
         };
         assert!(inside("%i + 2") && inside("%i - 2") && inside("9") && inside("%i mod 4"));
         assert!(!inside("%i + 3") && !inside("%i - 3") && !inside("10") && !inside("-1"));

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{OpKind, Source};
 
-use crate::{Body, Dependence, Interval, Limits, MOST_PAIRED, dependences};
+use crate::{
+    Dependence, DependenceLimits, FormInterval, FunctionBody, MAX_PAIRED_ACCESSES, dependences,
+};
 
 const TOO_MANY: &str = "too many memory accesses: dependences are not listed";
 
@@ -13,9 +15,9 @@ const TOO_MANY: &str = "too many memory accesses: dependences are not listed";
 /// ..}`. Rows count from 1, and `null` means that a distance has no bound. A dependence that may
 /// exist, but need not, has `"exact": false`. A pair that cannot be analyzed gives a line for each
 /// dependence that the order of iterations allows; `"unknown"` states the reason. A function with
-/// more than [`MOST_PAIRED`] accesses gives a single line: `{"row": row, "accesses": n, "unknown":
+/// more than [`MAX_PAIRED_ACCESSES`] accesses gives a single line: `{"row": row, "accesses": n, "unknown":
 /// why}`.
-pub fn dependences_json(source: &Source, limits: &Limits) -> String {
+pub fn dependences_json(source: &Source, limits: &DependenceLimits) -> String {
     let ir = source.ir();
     let mut functions = Vec::new();
     ir.walk(ir.root(), &mut |op| {
@@ -26,10 +28,10 @@ pub fn dependences_json(source: &Source, limits: &Limits) -> String {
     });
     let mut out = String::new();
     for function in functions {
-        let body = Body::new(ir, function);
+        let body = FunctionBody::new(ir, function);
         let row = |op| source.text().byte_to_line(ir.range(op).start) + 1;
         let n = body.accesses.len();
-        if n > MOST_PAIRED {
+        if n > MAX_PAIRED_ACCESSES {
             let row = row(function);
             let _ =
                 writeln!(out, "{{\"row\": {row}, \"accesses\": {n}, \"unknown\": \"{TOO_MANY}\"}}");
@@ -38,24 +40,24 @@ pub fn dependences_json(source: &Source, limits: &Limits) -> String {
         let rows: Vec<usize> = body.accesses.iter().map(|it| row(it.op)).collect();
         let found = dependences(&body, limits);
         for it in &found.known {
-            write(&mut out, &rows, it, None);
+            write_dependence(&mut out, &rows, it, None);
         }
         for unknown in &found.unknown {
-            for it in unknown.possible(&body) {
-                write(&mut out, &rows, &it, Some(unknown.why.text()));
+            for it in unknown.possible_dependences(&body) {
+                write_dependence(&mut out, &rows, &it, Some(unknown.why.description()));
             }
         }
     }
     out
 }
 
-fn write(out: &mut String, rows: &[usize], it: &Dependence, unknown: Option<&str>) {
+fn write_dependence(out: &mut String, rows: &[usize], it: &Dependence, unknown: Option<&str>) {
     let (source, target, level) = (rows[it.source], rows[it.target], it.level);
     let _ = write!(
         out,
         "{{\"source\": {source}, \"target\": {target}, \"level\": {level}, \"distance\": ["
     );
-    for (at, &Interval { least, greatest }) in it.distance.iter().enumerate() {
+    for (at, &FormInterval { least, greatest }) in it.distance.iter().enumerate() {
         let end = |it: Option<i128>| it.map_or("null".to_owned(), |it| it.to_string());
         let comma = if at > 0 { ", " } else { "" };
         let _ = write!(out, "{comma}[{}, {}]", end(least), end(greatest));
@@ -81,10 +83,10 @@ mod tests {
             let loads: String = (0..n).map(load).collect();
             format!("// A comment.\nfunc.func @f(%m: memref<8xi32>) {{\n{loads}  return\n}}\n")
         };
-        let limits = Limits { with_input: true, ..Limits::default() };
+        let limits = DependenceLimits { has_load_pairs: true, ..DependenceLimits::default() };
         let dumped = |n: usize| dependences_json(&Source::new(&text(n)), &limits);
         assert_eq!(dumped(3).lines().count(), 3);
-        let n = MOST_PAIRED + 1;
+        let n = MAX_PAIRED_ACCESSES + 1;
         let wanted = format!("{{\"row\": 2, \"accesses\": {n}, \"unknown\": \"{TOO_MANY}\"}}\n");
         assert_eq!(dumped(n), wanted);
     }

@@ -12,18 +12,21 @@
 
 use std::sync::Arc;
 
-use noisy_polyhedra::{Asked, Budget, Conjunction, Relation};
+use noisy_polyhedra::{Budget, Conjunction, OutputCondition, Relation};
 
-use crate::body::Body;
-use crate::dependence::{Limits, MOST_PAIRED, OwnColumns, Question, each_pair, n_numbers, paths};
+use crate::body::FunctionBody;
+use crate::dependence::{
+    DependenceLimits, DependenceSystem, MAX_PAIRED_ACCESSES, UncommonColumns, for_each_pair,
+    loop_paths, n_numbers,
+};
 
 /// The pairs of instances of a dependence: the source runs before the target, and both access the
 /// same element.
 #[derive(Clone, Debug)]
-pub struct Instances {
-    /// The access that runs first: an index into [`Body::accesses`].
+pub struct InstancePairs {
+    /// The access that runs first: an index into [`FunctionBody::accesses`].
     pub source: usize,
-    /// The access that runs later: an index into [`Body::accesses`].
+    /// The access that runs later: an index into [`FunctionBody::accesses`].
     pub target: usize,
     /// The common loop that carries it, from 1; their number + 1 if it is independent of all.
     pub level: usize,
@@ -47,7 +50,7 @@ pub struct InstancePart {
 struct DomainPiece {
     points: Conjunction,
     n_common: usize,
-    /// See [`Question::locals`].
+    /// See [`DependenceSystem::locals`].
     locals: Vec<(usize, usize, u32)>,
     /// For both accesses and each variable of the enclosing loops, outermost first: the columns
     /// whose sum is the variable.
@@ -56,21 +59,21 @@ struct DomainPiece {
 
 /// An affine function of the variables of the loops around an access: the coefficients, outermost
 /// loop first, and then the constant.
-pub type Time = Vec<i128>;
+pub type AccessTime = Vec<i128>;
 
 /// A condition on the time of the target minus the time of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Differs {
+pub enum TimeDifference {
     /// At least this number.
     AtLeast(i128),
     /// At most this number.
     AtMost(i128),
     /// Exactly this number.
-    By(i128),
+    Exactly(i128),
 }
 
 /// A condition on a pair: the time of the source, the time of the target, and their difference.
-pub type Condition<'a> = (&'a Time, &'a Time, Differs);
+pub type TimeCondition<'a> = (&'a AccessTime, &'a AccessTime, TimeDifference);
 
 impl InstancePart {
     pub fn points(&self) -> Conjunction {
@@ -85,15 +88,15 @@ impl InstancePart {
             row
         };
         for at in 0..(self.level - 1).min(n) {
-            points.equal(row(&[(n + at, 1)], 0));
+            points.add_equality(row(&[(n + at, 1)], 0));
         }
         if self.level <= n {
             let sign = if self.is_forward { 1 } else { -1 };
-            points.at_least(row(&[(n + self.level - 1, sign)], -1));
+            points.add_inequality(row(&[(n + self.level - 1, sign)], -1));
         }
         for &(a, b, depth) in &self.piece.locals {
             if (depth as usize) < self.level {
-                points.equal(row(&[(a, 1), (b, -1)], 0));
+                points.add_equality(row(&[(a, 1), (b, -1)], 0));
             }
         }
         points
@@ -101,7 +104,7 @@ impl InstancePart {
 
     /// Returns the time of the target minus the time of the source, as a row over the points.
     /// `None` on overflow.
-    pub fn difference(&self, source: &Time, target: &Time) -> Option<Vec<i128>> {
+    pub fn difference(&self, source: &AccessTime, target: &AccessTime) -> Option<Vec<i128>> {
         let mut row = vec![0_i128; self.piece.points.n_vars() + 1];
         let [first, second] = &self.piece.sides;
         let (from, to) = if self.is_forward { (first, second) } else { (second, first) };
@@ -119,7 +122,7 @@ impl InstancePart {
     }
 }
 
-impl Instances {
+impl InstancePairs {
     /// Returns the conjunctions whose union is the set of pairs.
     pub fn parts(&self) -> &[InstancePart] {
         &self.parts
@@ -127,7 +130,7 @@ impl Instances {
 
     /// Returns true if there is a pair that satisfies all conditions, or if the budget is spent
     /// first.
-    pub fn exist(&self, conditions: &[Condition<'_>], budget: &mut Budget) -> bool {
+    pub fn has_pair(&self, conditions: &[TimeCondition<'_>], budget: &mut Budget) -> bool {
         self.parts.iter().any(|part| {
             let mut rows = Vec::with_capacity(conditions.len());
             let mut asked = Vec::with_capacity(conditions.len());
@@ -135,9 +138,9 @@ impl Instances {
                 let Some(row) = part.difference(source, target) else { return true };
                 rows.push(row);
                 asked.push(match *differs {
-                    Differs::AtLeast(it) => Asked::AtLeast(at, it),
-                    Differs::AtMost(it) => Asked::AtMost(at, it),
-                    Differs::By(it) => Asked::Is(at, it),
+                    TimeDifference::AtLeast(it) => OutputCondition::AtLeast(at, it),
+                    TimeDifference::AtMost(it) => OutputCondition::AtMost(at, it),
+                    TimeDifference::Exactly(it) => OutputCondition::Equals(at, it),
                 });
             }
             !matches!(Relation::new(part.points(), rows).is_empty(&asked, budget), Ok(true))
@@ -146,57 +149,60 @@ impl Instances {
 
     /// Returns true if there is a pair whose target precedes its source in the lexicographic order
     /// of the times. With `equal_counts`, a pair with equal times counts, too.
-    pub(crate) fn overtake(
+    pub(crate) fn has_overtaking_pair(
         &self,
-        source: &[Time],
-        target: &[Time],
+        source: &[AccessTime],
+        target: &[AccessTime],
         equal_counts: bool,
         budget: &mut Budget,
     ) -> bool {
-        let mut conditions: Vec<Condition<'_>> = Vec::new();
+        let mut conditions: Vec<TimeCondition<'_>> = Vec::new();
         for (s, t) in source.iter().zip(target) {
-            conditions.push((s, t, Differs::AtMost(-1)));
-            if self.exist(&conditions, budget) {
+            conditions.push((s, t, TimeDifference::AtMost(-1)));
+            if self.has_pair(&conditions, budget) {
                 return true;
             }
             conditions.pop();
-            conditions.push((s, t, Differs::By(0)));
+            conditions.push((s, t, TimeDifference::Exactly(0)));
         }
-        equal_counts && self.exist(&conditions, budget)
+        equal_counts && self.has_pair(&conditions, budget)
     }
 }
 
 /// Maximum size of the dependences of a body, in numbers of 16 bytes.
-const MOST_KEPT: usize = 20_000_000;
+const MAX_KEPT_NUMBERS: usize = 20_000_000;
 /// Approximate size of an [`InstancePart`], in numbers of 16 bytes.
-const PART: usize = 16;
+const PART_NUMBERS: usize = 16;
 
 /// Returns the pairs of all dependences of a body, sorted by source, target and level. `None` if
-/// there are more than [`MOST_PAIRED`] accesses, or if the result needs more than about 300 MB.
-pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
-    if body.accesses.len() > MOST_PAIRED {
+/// there are more than [`MAX_PAIRED_ACCESSES`] accesses, or if the result needs more than about 300 MB.
+pub fn instance_pairs(
+    body: &FunctionBody,
+    limits: &DependenceLimits,
+) -> Option<Vec<InstancePairs>> {
+    if body.accesses.len() > MAX_PAIRED_ACCESSES {
         return None;
     }
     let mut out = Vec::new();
     let mut n_kept = 0;
-    let mut left = limits.total;
-    let paths = paths(body);
-    each_pair(body, &paths, limits, |i, j, pair| {
-        if n_kept > MOST_KEPT {
+    let mut left = limits.total_work;
+    let paths = loop_paths(body);
+    for_each_pair(body, &paths, limits, |i, j, pair| {
+        if n_kept > MAX_KEPT_NUMBERS {
             return;
         }
-        let known = pair.and_then(|it| it.question_with_ivs());
+        let known = pair.and_then(|it| it.system_with_columns());
         let n_common = paths[i].iter().zip(&paths[j]).take_while(|(a, b)| a == b).count();
         let (question, own, is_exact) = match known {
             Ok(it) => it,
             // All pairs that the order of iterations allows.
-            Err(_) => unknown(n_common, [paths[i].len(), paths[j].len()], i == j),
+            Err(_) => unconstrained_system(n_common, [paths[i].len(), paths[j].len()], i == j),
         };
-        let work = limits.pair.min(left);
+        let work = limits.work_per_pair.min(left);
         let mut budget = Budget::new(work);
         let relations: Vec<Relation> =
             question.pieces.iter().map(|it| question.relation(it)).collect();
-        let pieces = pieces(&question, own);
+        let pieces = domain_pieces(&question, own);
         let n_before = out.len();
         for level in question.depth as usize + 1..=n_common + 1 {
             for is_forward in [true, false] {
@@ -206,44 +212,49 @@ pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
                 {
                     continue;
                 }
-                let asked = question.asked(level, is_forward);
+                let asked = question.conditions_at(level, is_forward);
                 let mut parts = Vec::new();
                 for (piece, relation) in pieces.iter().zip(&relations) {
                     if !matches!(relation.is_empty(&asked, &mut budget), Ok(true)) {
                         parts.push(InstancePart { piece: piece.clone(), level, is_forward });
-                        n_kept += PART;
+                        n_kept += PART_NUMBERS;
                     }
                 }
                 if parts.is_empty() {
                     continue;
                 }
                 let (source, target) = if is_forward { (i, j) } else { (j, i) };
-                let is_exact = is_exact && budget.left() > 0;
-                out.push(Instances { source, target, level, n_common, is_exact, parts });
+                let is_exact = is_exact && budget.remaining() > 0;
+                out.push(InstancePairs { source, target, level, n_common, is_exact, parts });
             }
         }
         if out.len() > n_before {
             n_kept += pieces.iter().map(|it| n_numbers(&it.points)).sum::<usize>();
         }
-        left -= work - budget.left();
+        left -= work - budget.remaining();
     });
-    out.sort_by_key(|it: &Instances| (it.source, it.target, it.level));
-    (n_kept <= MOST_KEPT).then_some(out)
+    out.sort_by_key(|it: &InstancePairs| (it.source, it.target, it.level));
+    (n_kept <= MAX_KEPT_NUMBERS).then_some(out)
 }
 
 /// Returns the system of a pair of accesses that could not be analyzed: without constraints.
-fn unknown(n_common: usize, n_loops: [usize; 2], is_self: bool) -> (Question, OwnColumns, bool) {
+fn unconstrained_system(
+    n_common: usize,
+    n_loops: [usize; 2],
+    is_self: bool,
+) -> (DependenceSystem, UncommonColumns, bool) {
     let n = [n_loops[0] - n_common, n_loops[1] - n_common];
     let first = 2 * n_common;
     let own = [(first..first + n[0]).collect(), (first + n[0]..first + n[0] + n[1]).collect()];
     let pieces = vec![Conjunction::new(first + n[0] + n[1])];
     let locals = Vec::new();
-    let question = Question { pieces, n_common, locals, depth: 0, is_ordered: !is_self, is_self };
+    let question =
+        DependenceSystem { pieces, n_common, locals, depth: 0, is_ordered: !is_self, is_self };
     (question, vec![own], false)
 }
 
 /// Returns the data that all levels share, for each piece of a system.
-fn pieces(question: &Question, own: OwnColumns) -> Vec<Arc<DomainPiece>> {
+fn domain_pieces(question: &DependenceSystem, own: UncommonColumns) -> Vec<Arc<DomainPiece>> {
     let n = question.n_common;
     let of = |(points, own): (&Conjunction, [Vec<usize>; 2])| {
         let side = |is_second: bool| {

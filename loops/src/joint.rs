@@ -9,69 +9,69 @@ use noisy_polyhedra::{Budget, Conjunction, SparseRow};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-use crate::body::{Body, Constraint};
-use crate::form::{Form, Term};
+use crate::body::{Constraint, FunctionBody};
+use crate::form::{LinearForm, LinearTerm};
 
 /// The side of terms that all sides share.
 const SHARED: usize = usize::MAX;
 
 /// A conjunction under construction.
 #[derive(Clone, Debug)]
-pub struct Joint<'a> {
-    body: &'a Body,
+pub struct JointSystem<'a> {
+    body: &'a FunctionBody,
     /// The loops around the block.
     around: &'a [u32],
-    numbers: FxHashMap<(usize, Term), usize>,
+    numbers: FxHashMap<(usize, LinearTerm), usize>,
     rows: Vec<SparseRow>,
     n: usize,
 }
 
-impl<'a> Joint<'a> {
+impl<'a> JointSystem<'a> {
     /// Returns a conjunction without constraints.
-    pub fn new(body: &'a Body, around: &'a [u32]) -> Self {
+    pub fn new(body: &'a FunctionBody, around: &'a [u32]) -> Self {
         Self { body, around, numbers: FxHashMap::default(), rows: Vec::new(), n: 0 }
     }
 
-    fn is_shared(&self, term: Term) -> bool {
+    fn is_shared(&self, term: LinearTerm) -> bool {
         match term {
-            Term::Symbol(_) => true,
-            Term::Iv(it) | Term::Step(it) => self.around.contains(&it),
-            Term::Local(value) => self.body.depth_of(value) as usize <= self.around.len(),
-            Term::Quotient(at) => {
+            LinearTerm::Symbol(_) => true,
+            LinearTerm::Iv(it) | LinearTerm::Step(it) => self.around.contains(&it),
+            LinearTerm::Local(value) => self.body.depth_of(value) as usize <= self.around.len(),
+            LinearTerm::Quotient(at) => {
                 self.body.quotients.get(at).form.terms.iter().all(|it| self.is_shared(it.0))
             }
         }
     }
 
     /// Returns the column of a term of a side.
-    pub fn column(&mut self, side: usize, term: Term) -> Option<usize> {
+    pub fn column_of(&mut self, side: usize, term: LinearTerm) -> Option<usize> {
         let key = (if self.is_shared(term) { SHARED } else { side }, term);
         if let Some(&at) = self.numbers.get(&key) {
             return Some(at);
         }
-        let at = self.add();
+        let at = self.add_column();
         self.numbers.insert(key, at);
-        if let Term::Quotient(which) = term {
+        if let LinearTerm::Quotient(which) = term {
             // 0 <= form - by q <= by - 1
             let it = self.body.quotients.get(which);
-            let rest = it.form.plus(&Form::term(term), it.by.checked_neg()?).ok()?;
-            self.put(&[(side, &rest, 1)], 0, false)?;
-            self.put(&[(side, &rest, -1)], it.by - 1, false)?;
+            let rest = it.form.plus(&LinearForm::term(term), it.divisor.checked_neg()?).ok()?;
+            self.add_constraint(&[(side, &rest, 1)], 0, false)?;
+            self.add_constraint(&[(side, &rest, -1)], it.divisor - 1, false)?;
         }
         Some(at)
     }
 
     /// Adds a column.
-    pub fn add(&mut self) -> usize {
+    pub fn add_column(&mut self) -> usize {
         self.n += 1;
         self.n - 1
     }
 
     /// Adds the constraint that a linear combination of forms of sides, plus a constant, is 0 (if
     /// `is_equality`) or nonnegative.
-    pub fn put(
+    pub fn add_constraint(
         &mut self,
-        sum: &[(usize, &Form, i128)],
+        sum: &[(usize, &LinearForm, i128)],
         constant: i128,
         is_equality: bool,
     ) -> Option<()> {
@@ -79,7 +79,7 @@ impl<'a> Joint<'a> {
         for &(side, form, by) in sum {
             row.constant = form.constant.checked_mul(by)?.checked_add(row.constant)?;
             for &(term, factor) in &form.terms {
-                row.terms.push((self.column(side, term)?, factor.checked_mul(by)?));
+                row.terms.push((self.column_of(side, term)?, factor.checked_mul(by)?));
             }
         }
         self.rows.push(row);
@@ -87,29 +87,34 @@ impl<'a> Joint<'a> {
     }
 
     /// Adds the constraint that a column equals a form of a side.
-    pub fn name(&mut self, column: usize, side: usize, form: &Form) -> Option<()> {
-        self.put(&[(side, form, -1)], 0, true)?;
+    pub fn add_definition(&mut self, column: usize, side: usize, form: &LinearForm) -> Option<()> {
+        self.add_constraint(&[(side, form, -1)], 0, true)?;
         self.rows.last_mut()?.terms.push((column, 1));
         Some(())
     }
 
     /// Adds a conjunction of constraints for a side.
-    pub fn domain(&mut self, side: usize, piece: &[&Constraint]) -> Option<()> {
-        piece.iter().try_for_each(|it| self.put(&[(side, &it.form, 1)], 0, it.is_equality))
+    pub fn add_domain(&mut self, side: usize, piece: &[&Constraint]) -> Option<()> {
+        piece
+            .iter()
+            .try_for_each(|it| self.add_constraint(&[(side, &it.form, 1)], 0, it.is_equality))
     }
 
     /// Adds the constraints that two lists of forms, one of each side, are equal.
-    pub fn meet(&mut self, sides: [usize; 2], forms: [&[Form]; 2]) -> Option<()> {
+    pub fn add_equal_elements(
+        &mut self,
+        sides: [usize; 2],
+        forms: [&[LinearForm]; 2],
+    ) -> Option<()> {
         if forms[0].len() != forms[1].len() {
             return None;
         }
-        forms[0]
-            .iter()
-            .zip(forms[1])
-            .try_for_each(|(a, b)| self.put(&[(sides[0], a, 1), (sides[1], b, -1)], 0, true))
+        forms[0].iter().zip(forms[1]).try_for_each(|(a, b)| {
+            self.add_constraint(&[(sides[0], a, 1), (sides[1], b, -1)], 0, true)
+        })
     }
 
-    /// Returns the number of rows, for [`Joint::conjunction_of`].
+    /// Returns the number of rows, for [`JointSystem::conjunction_of`].
     pub fn n_rows(&self) -> usize {
         self.rows.len()
     }
@@ -125,13 +130,13 @@ impl<'a> Joint<'a> {
     }
 
     /// Returns true if there is no point; false also on overflow or if the budget is spent.
-    pub fn is_never(&self, budget: &mut Budget) -> bool {
+    pub fn has_no_point(&self, budget: &mut Budget) -> bool {
         self.conjunction().is_some_and(|it| matches!(it.is_empty(budget), Ok(true)))
     }
 
-    /// Returns true if `column` is at least `bound` (if `is_low`) or at most `bound` at all points;
+    /// Returns true if `column_of` is at least `bound` (if `is_low`) or at most `bound` at all points;
     /// false also if this is unknown. Adds a row.
-    pub fn stays(
+    pub fn is_column_bounded(
         &mut self,
         column: usize,
         bound: usize,
@@ -141,13 +146,13 @@ impl<'a> Joint<'a> {
         let sign = if is_low { -1 } else { 1 };
         let terms = smallvec![(column, sign), (bound, -sign)];
         self.rows.push(SparseRow { terms, constant: -1, is_equality: false });
-        self.is_never(budget)
+        self.has_no_point(budget)
     }
 
     /// Returns the terms of a side and the shared terms, with their columns.
-    pub fn terms_of(&self, side: usize) -> Vec<(usize, Term)> {
+    pub fn terms_of(&self, side: usize) -> Vec<(usize, LinearTerm)> {
         let of = self.numbers.iter().filter(|it| it.0.0 == side || it.0.0 == SHARED);
-        let mut out: Vec<(usize, Term)> = of.map(|(key, &at)| (at, key.1)).collect();
+        let mut out: Vec<(usize, LinearTerm)> = of.map(|(key, &at)| (at, key.1)).collect();
         out.sort_unstable_by_key(|it| it.0);
         out
     }

@@ -22,9 +22,9 @@ use std::cell::Cell;
 use noisy_polyhedra::Budget;
 use noisy_syntax::Op;
 
-use crate::body::Body;
-use crate::dependence::Limits;
-use crate::instances::{Condition, Differs, Instances, Time, instances};
+use crate::body::FunctionBody;
+use crate::dependence::DependenceLimits;
+use crate::instances::{AccessTime, InstancePairs, TimeCondition, TimeDifference, instance_pairs};
 
 /// The reason why a transformation is illegal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,45 +40,51 @@ pub enum Obstacle {
 /// The dependences of a body, and the transformations that they allow.
 #[derive(Debug)]
 pub struct Legality<'a> {
-    body: &'a Body,
-    all: Vec<Instances>,
+    body: &'a FunctionBody,
+    dependences: Vec<InstancePairs>,
     paths: Vec<Vec<u32>>,
     /// Maximum work for one query, in machine words (see [`Budget`]).
-    work: u64,
+    query_work: u64,
     /// The remaining work for all queries.
-    left: Cell<u64>,
+    remaining_work: Cell<u64>,
 }
 
 impl<'a> Legality<'a> {
-    /// Computes the dependences. `None` if there are too many ([`instances`]).
-    pub fn new(body: &'a Body, limits: &Limits) -> Option<Self> {
-        let all = instances(body, limits)?;
-        let left = Cell::new(limits.total);
-        Some(Self { body, all, paths: crate::dependence::paths(body), work: limits.pair, left })
+    /// Computes the dependences. `None` if there are too many ([`instance_pairs`]).
+    pub fn new(body: &'a FunctionBody, limits: &DependenceLimits) -> Option<Self> {
+        let all = instance_pairs(body, limits)?;
+        let left = Cell::new(limits.total_work);
+        Some(Self {
+            body,
+            dependences: all,
+            paths: crate::dependence::loop_paths(body),
+            query_work: limits.work_per_pair,
+            remaining_work: left,
+        })
     }
 
     /// Runs one query with the remaining work.
-    fn within<T>(&self, ask: impl FnOnce(&mut Budget) -> T) -> T {
-        let work = self.work.min(self.left.get());
+    fn with_budget<T>(&self, ask: impl FnOnce(&mut Budget) -> T) -> T {
+        let work = self.query_work.min(self.remaining_work.get());
         let mut budget = Budget::new(work);
         let answer = ask(&mut budget);
-        self.left.set(self.left.get() - (work - budget.left()));
+        self.remaining_work.set(self.remaining_work.get() - (work - budget.remaining()));
         answer
     }
 
     /// Returns true if a dependence has a pair that satisfies all conditions, or if the budget is
     /// spent first.
-    pub fn exist(&self, it: &Instances, conditions: &[Condition<'_>]) -> bool {
-        self.within(|budget| it.exist(conditions, budget))
+    pub fn has_pair(&self, it: &InstancePairs, conditions: &[TimeCondition<'_>]) -> bool {
+        self.with_budget(|budget| it.has_pair(conditions, budget))
     }
 
     /// Returns the dependences, sorted by source, target and level.
-    pub fn dependences(&self) -> &[Instances] {
-        &self.all
+    pub fn dependences(&self) -> &[InstancePairs] {
+        &self.dependences
     }
 
     /// Returns the loops around an access, outermost first.
-    pub fn path(&self, access: usize) -> &[u32] {
+    pub fn loops_around(&self, access: usize) -> &[u32] {
         &self.paths[access]
     }
 
@@ -89,9 +95,9 @@ impl<'a> Legality<'a> {
 
     /// Returns the dependences from an access in loop `a` to an access in loop `b` that no
     /// enclosing loop carries, with their indices. The loops may be the same.
-    fn between(&self, a: u32, b: u32) -> impl Iterator<Item = (usize, &Instances)> {
+    fn dependences_between(&self, a: u32, b: u32) -> impl Iterator<Item = (usize, &InstancePairs)> {
         let depth = self.body.loops[a as usize].depth as usize;
-        self.all.iter().enumerate().filter(move |(_, it)| {
+        self.dependences.iter().enumerate().filter(move |(_, it)| {
             it.level >= depth
                 && self.paths[it.source].contains(&a)
                 && self.paths[it.target].contains(&b)
@@ -104,7 +110,7 @@ impl<'a> Legality<'a> {
     }
 
     /// Returns the variable of an enclosing loop, as a time of an access.
-    fn variable(&self, access: usize, loop_: u32) -> Option<Time> {
+    fn iv_time(&self, access: usize, loop_: u32) -> Option<AccessTime> {
         let path = &self.paths[access];
         let at = path.iter().position(|it| *it == loop_)?;
         let mut out = vec![0; path.len() + 1];
@@ -113,14 +119,18 @@ impl<'a> Legality<'a> {
     }
 
     /// Returns the variables of the loops, as times of the source and of the target.
-    fn variables(&self, it: &Instances, loops: &[u32]) -> Option<(Vec<Time>, Vec<Time>)> {
+    fn iv_times(
+        &self,
+        it: &InstancePairs,
+        loops: &[u32],
+    ) -> Option<(Vec<AccessTime>, Vec<AccessTime>)> {
         let of = |access| {
-            loops.iter().map(|&at| self.variable(access, at)).collect::<Option<Vec<Time>>>()
+            loops.iter().map(|&at| self.iv_time(access, at)).collect::<Option<Vec<AccessTime>>>()
         };
         Some((of(it.source)?, of(it.target)?))
     }
 
-    fn known(&self, loop_: u32) -> Result<(), Obstacle> {
+    fn check_known_effects(&self, loop_: u32) -> Result<(), Obstacle> {
         self.effect_in(loop_).map_or(Ok(()), |it| Err(Obstacle::Effect(it)))
     }
 
@@ -129,9 +139,9 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
-    pub fn permutes(&self, band: &[u32], order: &[usize]) -> Result<(), Obstacle> {
+    pub fn check_permutation(&self, band: &[u32], order: &[usize]) -> Result<(), Obstacle> {
         let unit = |it: &usize| (0..band.len()).map(|at| i128::from(at == *it)).collect();
-        self.reorders(band, &order.iter().map(unit).collect::<Vec<_>>())
+        self.check_reordering(band, &order.iter().map(unit).collect::<Vec<_>>())
     }
 
     /// Checks a reordering of the iterations of nested loops, outermost first. Each row has the
@@ -139,11 +149,15 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
-    pub(crate) fn reorders(&self, band: &[u32], rows: &[Vec<i128>]) -> Result<(), Obstacle> {
+    pub(crate) fn check_reordering(
+        &self,
+        band: &[u32],
+        rows: &[Vec<i128>],
+    ) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
-        self.known(outermost)?;
+        self.check_known_effects(outermost)?;
         // The sum of times of equal length, weighted by a row.
-        let sum = |times: &[Time], row: &Vec<i128>| -> Option<Time> {
+        let sum = |times: &[AccessTime], row: &Vec<i128>| -> Option<AccessTime> {
             let mut out = vec![0; times.first()?.len()];
             for (time, by) in times.iter().zip(row) {
                 for (to, it) in out.iter_mut().zip(time) {
@@ -152,17 +166,17 @@ impl<'a> Legality<'a> {
             }
             Some(out)
         };
-        for (at, it) in self.between(outermost, outermost) {
-            let Some((source, target)) = self.variables(it, band) else {
+        for (at, it) in self.dependences_between(outermost, outermost) {
+            let Some((source, target)) = self.iv_times(it, band) else {
                 return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
             };
-            let sums = |times: &[Time]| {
-                rows.iter().map(|row| sum(times, row)).collect::<Option<Vec<Time>>>()
+            let sums = |times: &[AccessTime]| {
+                rows.iter().map(|row| sum(times, row)).collect::<Option<Vec<AccessTime>>>()
             };
             let Some((source, target)) = sums(&source).zip(sums(&target)) else {
                 return Err(Obstacle::Dependence(at));
             };
-            if self.within(|budget| it.overtake(&source, &target, false, budget)) {
+            if self.with_budget(|budget| it.has_overtaking_pair(&source, &target, false, budget)) {
                 return Err(Obstacle::Dependence(at));
             }
         }
@@ -173,15 +187,15 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
-    pub fn tiles(&self, band: &[u32]) -> Result<(), Obstacle> {
+    pub fn check_tiling(&self, band: &[u32]) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
-        self.known(outermost)?;
-        for (at, it) in self.between(outermost, outermost) {
-            let Some((source, target)) = self.variables(it, band) else {
+        self.check_known_effects(outermost)?;
+        for (at, it) in self.dependences_between(outermost, outermost) {
+            let Some((source, target)) = self.iv_times(it, band) else {
                 return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
             };
             for (s, t) in source.iter().zip(&target) {
-                if self.exist(it, &[(s, t, Differs::AtMost(-1))]) {
+                if self.has_pair(it, &[(s, t, TimeDifference::AtMost(-1))]) {
                     return Err(Obstacle::Dependence(at));
                 }
             }
@@ -196,22 +210,24 @@ impl<'a> Legality<'a> {
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub(crate) fn jams(&self, outer: u32, inner: &[u32], span: i128) -> Result<(), Obstacle> {
-        self.known(outer)?;
-        for (at, it) in self.between(outer, outer) {
-            let both = self.variables(it, &[outer]).zip(self.variables(it, inner));
+        self.check_known_effects(outer)?;
+        for (at, it) in self.dependences_between(outer, outer) {
+            let both = self.iv_times(it, &[outer]).zip(self.iv_times(it, inner));
             let Some(((outer_source, outer_target), (source, target))) = both else {
                 return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
             };
             let (from, to) = (&outer_source[0], &outer_target[0]);
-            let mut conditions =
-                vec![(from, to, Differs::AtLeast(1)), (from, to, Differs::AtMost(span))];
+            let mut conditions = vec![
+                (from, to, TimeDifference::AtLeast(1)),
+                (from, to, TimeDifference::AtMost(span)),
+            ];
             for (s, t) in source.iter().zip(&target) {
-                conditions.push((s, t, Differs::AtMost(-1)));
-                if self.exist(it, &conditions) {
+                conditions.push((s, t, TimeDifference::AtMost(-1)));
+                if self.has_pair(it, &conditions) {
                     return Err(Obstacle::Dependence(at));
                 }
                 conditions.pop();
-                conditions.push((s, t, Differs::By(0)));
+                conditions.push((s, t, TimeDifference::Exactly(0)));
             }
         }
         Ok(())
@@ -221,10 +237,10 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
-    pub fn is_parallel(&self, loop_: u32) -> Result<(), Obstacle> {
-        self.known(loop_)?;
+    pub fn check_parallel(&self, loop_: u32) -> Result<(), Obstacle> {
+        self.check_known_effects(loop_)?;
         let depth = self.body.loops[loop_ as usize].depth as usize;
-        match self.between(loop_, loop_).find(|it| it.1.level == depth) {
+        match self.dependences_between(loop_, loop_).find(|it| it.1.level == depth) {
             Some((at, _)) => Err(Obstacle::Dependence(at)),
             None => Ok(()),
         }
@@ -234,8 +250,8 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
-    pub(crate) fn reverses(&self, loop_: u32) -> Result<(), Obstacle> {
-        self.is_parallel(loop_)
+    pub(crate) fn check_reversal(&self, loop_: u32) -> Result<(), Obstacle> {
+        self.check_parallel(loop_)
     }
 
     /// Checks the fusion of two consecutive loops in the same enclosing loops. In the fused loop,
@@ -244,13 +260,13 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
-    pub fn fuses(&self, first: u32, second: u32) -> Result<(), Obstacle> {
-        self.known(first)?;
-        self.known(second)?;
-        for (at, it) in self.between(first, second) {
-            let both = (self.variable(it.source, first), self.variable(it.target, second));
+    pub fn check_fusion(&self, first: u32, second: u32) -> Result<(), Obstacle> {
+        self.check_known_effects(first)?;
+        self.check_known_effects(second)?;
+        for (at, it) in self.dependences_between(first, second) {
+            let both = (self.iv_time(it.source, first), self.iv_time(it.target, second));
             let (Some(source), Some(target)) = both else { continue };
-            if self.exist(it, &[(&source, &target, Differs::AtMost(-1))]) {
+            if self.has_pair(it, &[(&source, &target, TimeDifference::AtMost(-1))]) {
                 return Err(Obstacle::Dependence(at));
             }
         }
@@ -266,7 +282,7 @@ mod tests {
 
     /// Returns true if two iterations of the outermost of three loops may be jammed, for a program
     /// that loads at the given subscripts and stores at `%i, %j, %k`.
-    fn jams(subscripts: &str) -> bool {
+    fn check_jam(subscripts: &str) -> bool {
         let text = format!(
             "func.func @f(%A: memref<99x99x99xf32>) {{
   affine.for %i = 1 to 9 {{
@@ -283,13 +299,14 @@ mod tests {
         );
         let source = Source::new(&text);
         let ir = source.ir();
-        let body = Body::new(ir, ir.functions()[0]);
-        Legality::new(&body, &Limits::default()).is_some_and(|it| it.jams(0, &[1, 2], 1).is_ok())
+        let body = FunctionBody::new(ir, ir.functions()[0]);
+        Legality::new(&body, &DependenceLimits::default())
+            .is_some_and(|it| it.jams(0, &[1, 2], 1).is_ok())
     }
 
     /// The programs have too many accesses, or few accesses with large systems in 40 loops.
     #[test]
-    fn knows_nothing_about_too_many_dependences() {
+    fn gives_up_on_too_many_dependences() {
         let nest = |depth: usize, n: usize| {
             let head = |it: usize| format!("affine.for %i{it} = 0 to 9 {{\n");
             let store = "affine.store %v, %m[%i0] : memref<?xi32>\n";
@@ -303,24 +320,24 @@ mod tests {
         let is_known = |depth: usize, n: usize| {
             let source = Source::new(&nest(depth, n));
             let ir = source.ir();
-            let body = Body::new(ir, ir.functions()[0]);
+            let body = FunctionBody::new(ir, ir.functions()[0]);
             assert_eq!(body.accesses.len(), n);
-            Legality::new(&body, &Limits::default()).is_some()
+            Legality::new(&body, &DependenceLimits::default()).is_some()
         };
         assert!(is_known(1, 20) && is_known(40, 4));
-        assert!(!is_known(1, crate::MOST_PAIRED + 1));
+        assert!(!is_known(1, crate::MAX_PAIRED_ACCESSES + 1));
         assert!(!is_known(40, 120));
     }
 
     #[test]
     fn jams_loops_if_the_order_of_dependences_stays() {
-        assert!(jams("%i - 1, %j, %k"));
-        assert!(!jams("%i - 1, %j + 1, %k"));
-        assert!(!jams("%i - 1, %j, %k + 1"));
+        assert!(check_jam("%i - 1, %j, %k"));
+        assert!(!check_jam("%i - 1, %j + 1, %k"));
+        assert!(!check_jam("%i - 1, %j, %k + 1"));
         // The instances are in different iterations of the middle loop, so the innermost loop does
         // not matter.
-        assert!(jams("%i - 1, %j - 1, %k + 1"));
+        assert!(check_jam("%i - 1, %j - 1, %k + 1"));
         // Iterations at distance two are not jammed together.
-        assert!(jams("%i - 2, %j + 1, %k"));
+        assert!(check_jam("%i - 2, %j + 1, %k"));
     }
 }

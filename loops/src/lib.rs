@@ -1,6 +1,6 @@
 //! Exact dependences between iterations of loops, and the transformations that they allow.
 //!
-//! [`Body`] reads a function once and keeps its loops, guards, loads and stores as affine forms.
+//! [`FunctionBody`] reads a function once and keeps its loops, guards, loads and stores as affine forms.
 //! [`dependences`] queries [`noisy_polyhedra`] for each pair of accesses. [`Legality`] checks
 //! transformations. The crate is independent of editors and of the command line.
 
@@ -18,14 +18,20 @@ pub mod nest;
 mod refusal;
 pub mod space;
 
-pub use body::{Access, Body, Constraint, Loop, Scope, ScopeKind, Why, results_and_operands};
-pub use dependence::{
-    Dependence, DependenceKind, Dependences, Limits, MOST_PAIRED, Unknown, dependences,
+pub use body::{
+    Access, AnalysisFailure, Constraint, FunctionBody, LoopScope, NestLoop, ScopeKind,
+    results_and_operands_in,
 };
-pub use domain::{stays_inside, surely_runs};
-pub use form::{Form, NotAffine, Quotient, Quotients, Term};
-pub use instances::{Condition, Differs, InstancePart, Instances, Time, instances};
-pub use joint::Joint;
+pub use dependence::{
+    Dependence, DependenceKind, DependenceLimits, Dependences, MAX_PAIRED_ACCESSES, UnknownPair,
+    dependences,
+};
+pub use domain::{is_in_bounds_without, is_surely_run};
+pub use form::{LinearForm, LinearTerm, NotAffine, Quotient, Quotients};
+pub use instances::{
+    AccessTime, InstancePairs, InstancePart, TimeCondition, TimeDifference, instance_pairs,
+};
+pub use joint::JointSystem;
 pub use legality::{Legality, Obstacle};
-pub use memory::{Aliasing, Meeting, MemoryOrigin, MemrefView};
-pub use noisy_polyhedra::Interval;
+pub use memory::{AliasAssumptions, AliasRelation, MemoryOrigin, MemrefView};
+pub use noisy_polyhedra::FormInterval;

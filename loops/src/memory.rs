@@ -18,9 +18,9 @@ pub enum MemoryOrigin {
 /// A memref, as a view of the elements of its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemrefView {
-    pub root: MemoryOrigin,
+    pub origin: MemoryOrigin,
     /// The value that defines the meaning of the indices: the memref before any `memref.cast`.
-    pub view: Value,
+    pub base: Value,
     /// Number of outer loops that must be in the same iteration for the value to be the same
     /// memref.
     pub depth: u32,
@@ -30,19 +30,19 @@ pub struct MemrefView {
 
 /// The aliasing of two memrefs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum AliasRelation {
     /// The memrefs share no elements.
-    Never,
+    NoAlias,
     /// Equal indices address the same element if this many outer common loops are in the same
     /// iteration. Otherwise the memrefs share no elements.
-    Same(u32),
+    SameMemref(u32),
     /// The memrefs may share elements, in an unknown way.
     Unknown,
 }
 
 /// Assumptions about memrefs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Aliasing {
+pub struct AliasAssumptions {
     /// True if different arguments of a function, and arguments and globals, may share elements.
     pub arguments_may_alias: bool,
 }
@@ -87,33 +87,45 @@ impl MemrefView {
                     _ => MemoryOrigin::Unknown(at),
                 },
             };
-            return Self { root, view, depth: depth_of(view), is_whole: is_cast };
+            return Self { origin: root, base: view, depth: depth_of(view), is_whole: is_cast };
         }
-        Self { root: MemoryOrigin::Unknown(at), view, depth: depth_of(view), is_whole: false }
+        Self {
+            origin: MemoryOrigin::Unknown(at),
+            base: view,
+            depth: depth_of(view),
+            is_whole: false,
+        }
     }
 
     /// Returns the aliasing with another memref.
-    pub fn meets(&self, other: &MemrefView, aliasing: Aliasing) -> Meeting {
-        if self.view == other.view {
-            return match self.root {
-                MemoryOrigin::Allocation(value) if value == self.view => Meeting::Same(self.depth),
+    pub fn alias_relation(&self, other: &MemrefView, aliasing: AliasAssumptions) -> AliasRelation {
+        if self.base == other.base {
+            return match self.origin {
+                MemoryOrigin::Allocation(value) if value == self.base => {
+                    AliasRelation::SameMemref(self.depth)
+                }
                 // Another iteration may have a different view of the same elements.
-                _ if self.depth > 0 => Meeting::Unknown,
-                _ => Meeting::Same(0),
+                _ if self.depth > 0 => AliasRelation::Unknown,
+                _ => AliasRelation::SameMemref(0),
             };
         }
-        if self.root == other.root {
+        if self.origin == other.origin {
             // All uses of a global access the same elements.
-            let whole = |it: &MemrefView| matches!(it.root, MemoryOrigin::Global(_)) && it.is_whole;
-            return if whole(self) && whole(other) { Meeting::Same(0) } else { Meeting::Unknown };
+            let whole =
+                |it: &MemrefView| matches!(it.origin, MemoryOrigin::Global(_)) && it.is_whole;
+            return if whole(self) && whole(other) {
+                AliasRelation::SameMemref(0)
+            } else {
+                AliasRelation::Unknown
+            };
         }
-        match (&self.root, &other.root) {
-            (MemoryOrigin::Unknown(_), _) | (_, MemoryOrigin::Unknown(_)) => Meeting::Unknown,
+        match (&self.origin, &other.origin) {
+            (MemoryOrigin::Unknown(_), _) | (_, MemoryOrigin::Unknown(_)) => AliasRelation::Unknown,
             (MemoryOrigin::Allocation(_), _)
             | (_, MemoryOrigin::Allocation(_))
-            | (MemoryOrigin::Global(_), MemoryOrigin::Global(_)) => Meeting::Never,
-            _ if aliasing.arguments_may_alias => Meeting::Unknown,
-            _ => Meeting::Never,
+            | (MemoryOrigin::Global(_), MemoryOrigin::Global(_)) => AliasRelation::NoAlias,
+            _ if aliasing.arguments_may_alias => AliasRelation::Unknown,
+            _ => AliasRelation::NoAlias,
         }
     }
 }

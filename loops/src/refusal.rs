@@ -3,16 +3,16 @@
 use noisy_syntax::{Op, Source};
 
 use crate::legality::{Legality, Obstacle};
-use crate::nest::{Nest, line};
+use crate::nest::{LoopNest, line_of};
 
-/// Describes an obstacle: `forbidden by flow from line 5 to line 5, distance (1, -1)`.
-pub(crate) fn words(
+/// Describes an obstacle: `forbidden by flow from line_of 5 to line_of 5, distance (1, -1)`.
+pub(crate) fn describe_obstacle(
     source: &Source,
-    nest: &Nest,
+    nest: &LoopNest,
     legality: &Legality<'_>,
     obstacle: Obstacle,
 ) -> String {
-    let line = |op: Op| line(source, op);
+    let line = |op: Op| line_of(source, op);
     match obstacle {
         Obstacle::Dependence(at) => {
             let it = &legality.dependences()[at];
@@ -20,7 +20,7 @@ pub(crate) fn words(
                 (other.source, other.target, other.level) == (it.source, it.target, it.level)
             });
             match same {
-                Some(it) => format!("forbidden by {}", nest.words(source, &it)),
+                Some(it) => format!("forbidden by {}", nest.describe(source, &it)),
                 None => "forbidden by a possible dependence".to_owned(),
             }
         }

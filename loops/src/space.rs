@@ -18,13 +18,13 @@ mod run;
 
 use noisy_syntax::{Op, Source};
 
-pub use self::change::Change;
-use self::draw::{Attempt, names};
-use self::run::Stop;
-use crate::body::{Body, ScopeKind};
+pub use self::change::Reordering;
+use self::draw::{DrawingAttempt, iv_names};
+use self::run::RunStopped;
+use crate::body::{FunctionBody, ScopeKind};
 use crate::dependence::DependenceKind;
-use crate::memory::Aliasing;
-use crate::nest::{Nest, root_of};
+use crate::memory::AliasAssumptions;
+use crate::nest::{LoopNest, outermost_loop};
 
 /// The part of the body of the outer loop that a point represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +39,7 @@ pub enum PointPart {
 
 /// An iteration, or a part of an iteration of the outer loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct IterationPoint {
     /// The values of the variables, outermost loop first. For a part, only that of the outer loop.
     pub at: Vec<i64>,
     pub part: PointPart,
@@ -49,7 +49,7 @@ pub struct Point {
 
 /// A dependence between two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrow {
+pub struct DependenceArrow {
     /// The point that runs first.
     pub from: usize,
     /// The point that runs later.
@@ -64,11 +64,11 @@ pub struct Arrow {
 
 /// Another order of the points, and its legality.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
-    pub change: Change,
+pub struct ReorderedPoints {
+    pub change: Reordering,
     /// `Ok` if the order respects all dependences, including those of points that are not drawn;
     /// else the obstacle.
-    pub verdict: Result<(), String>,
+    pub legality: Result<(), String>,
     /// The arrows that point backward.
     pub backward: Vec<usize>,
     /// The points in their new order.
@@ -77,22 +77,22 @@ pub struct Changed {
 
 /// A drawing of an iteration space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Space {
+pub struct IterationSpace {
     /// The names of the variables, outermost loop first.
-    pub ivs: Vec<String>,
+    pub iv_names: Vec<String>,
     /// The lines of the loops.
     pub lines: Vec<usize>,
     /// The steps of the loops.
     pub steps: Vec<i64>,
     /// The names of the variables of the enclosing loops, outermost first, each with its fixed
     /// value.
-    pub around: Vec<(String, i64)>,
+    pub fixed_ivs: Vec<(String, i64)>,
     /// The points in execution order.
-    pub points: Vec<Point>,
+    pub points: Vec<IterationPoint>,
     /// The arrows, sorted by their points.
-    pub arrows: Vec<Arrow>,
+    pub arrows: Vec<DependenceArrow>,
     /// Other orders. Empty if there are ops outside the inner loop.
-    pub changes: Vec<Changed>,
+    pub changes: Vec<ReorderedPoints>,
     /// Notes for the reader: missing parts and assumptions.
     pub notes: Vec<String>,
 }
@@ -113,7 +113,7 @@ impl Default for DrawingSize {
     }
 }
 
-impl Space {
+impl IterationSpace {
     /// Draws a loop together with the only loop inside it, or with the loop around it, or alone.
     ///
     /// # Errors
@@ -122,42 +122,42 @@ impl Space {
         source: &Source,
         op: Op,
         size: DrawingSize,
-        aliasing: Aliasing,
+        aliasing: AliasAssumptions,
     ) -> Result<Self, String> {
         let ir = source.ir();
-        let root = root_of(ir, op).ok_or("there is no loop")?;
-        let nest = Nest::new(ir, root, aliasing);
-        if !nest.is_understood() {
+        let root = outermost_loop(ir, op).ok_or("there is no loop")?;
+        let nest = LoopNest::new(ir, root, aliasing);
+        if !nest.is_analyzed() {
             return Err("the nest has too many accesses".to_owned());
         }
         let body = &nest.body;
         let at = body.loop_of(op).ok_or("there is no loop")?;
-        let drawn = drawn(body, at);
-        let mut stop = Stop::Spent;
+        let drawn = drawn_loops(body, at);
+        let mut stop = RunStopped::BudgetSpent;
         // Uses the first attempt that fits into the budget. Later attempts have fewer iterations of
         // inner loops, and then fewer points.
         for (points, inner) in
             [(size.points, i64::MAX), (size.points, 64), (size.points, 8), (4, 8), (2, 2)]
         {
-            let attempt = Attempt { source, ir, nest: &nest, drawn: &drawn, size, aliasing };
+            let attempt = DrawingAttempt { source, ir, nest: &nest, drawn: &drawn, size, aliasing };
             match attempt.draw(points.min(size.points), inner) {
                 Ok(it) => return Ok(it),
                 Err(why) => stop = why,
             }
-            if stop != Stop::Spent {
+            if stop != RunStopped::BudgetSpent {
                 break;
             }
         }
-        let ivs = names(ir, body, &drawn).join(" and ");
+        let ivs = iv_names(ir, body, &drawn).join(" and ");
         Err(match stop {
-            Stop::Unknown => format!(
+            RunStopped::Unknown => format!(
                 "the iterations of the loops over {ivs} are unknown: a bound is not affine or too large, or a step is not positive"
             ),
-            Stop::Spent => format!(
+            RunStopped::BudgetSpent => format!(
                 "the loops over {ivs} have too many iterations: at most {} iterations and accesses are examined",
-                draw::MOST_LOOKED_AT
+                draw::MAX_VISITS
             ),
-            Stop::Enough => format!(
+            RunStopped::StoppedByVisitor => format!(
                 "the loops over {ivs} have no iterations if unknown values are {}",
                 size.points
             ),
@@ -167,7 +167,7 @@ impl Space {
 
 /// Returns the drawn loops: a loop with the only loop inside it or the loop around it, outermost
 /// first.
-fn drawn(body: &Body, at: u32) -> Vec<u32> {
+fn drawn_loops(body: &FunctionBody, at: u32) -> Vec<u32> {
     let depth = body.loops[at as usize].depth;
     let around = |it: u32| {
         let scope = body.scopes.iter().position(|scope| scope.kind == ScopeKind::Loop(it));

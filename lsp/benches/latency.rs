@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const ROUNDS: usize = 200;
 
 /// Programs of one kind.
-struct Kind {
+struct ProgramKind {
     name: &'static str,
     /// Returns a program with this number of ops.
     text: fn(usize) -> String,
@@ -27,9 +27,14 @@ struct Kind {
     line: &'static str,
 }
 
-const KINDS: [Kind; 2] = [
-    Kind { name: "noisy", text: noisy, first: 1, line: "  %new = noisy.add %x, %x : !noisy.i32\n" },
-    Kind { name: "HEIR", text: heir, first: 4, line: "  %new = mgmt.modreduce %x : i16\n" },
+const PROGRAM_KINDS: [ProgramKind; 2] = [
+    ProgramKind {
+        name: "noisy",
+        text: noisy,
+        first: 1,
+        line: "  %new = noisy.add %x, %x : !noisy.i32\n",
+    },
+    ProgramKind { name: "HEIR", text: heir, first: 4, line: "  %new = mgmt.modreduce %x : i16\n" },
 ];
 
 /// A `secret.generic` of `n` ops that use earlier results. Levels and noise stay within the
@@ -93,7 +98,7 @@ fn range(from: (usize, usize), to: (usize, usize)) -> Value {
 }
 
 /// The measurements of a program, by name.
-fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
+fn measure(kind: &ProgramKind, n: usize) -> Vec<(&'static str, String)> {
     let mut client = Client::new();
     let text = (kind.text)(n);
     let start = Instant::now();
@@ -273,7 +278,7 @@ fn main() {
     measure_nests(60);
     let wanted: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
     let sizes = if wanted.is_empty() { vec![1_000, 10_000, 100_000] } else { wanted };
-    for kind in KINDS {
+    for kind in PROGRAM_KINDS {
         let columns: Vec<_> = sizes.iter().map(|&n| measure(&kind, n.max(16))).collect();
         let row = |cells: Vec<String>| println!("| {} |", cells.join(" | "));
         row(std::iter::once(format!("{}, ms, p50 / p99", kind.name))

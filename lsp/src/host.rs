@@ -15,7 +15,7 @@ pub(crate) use native::{apart, blocking, discard, run_document, sleep, spawn, ti
 pub(crate) use web::{apart, blocking, discard, run_document, sleep, spawn, timeout};
 
 #[cfg(all(test, not(target_family = "wasm")))]
-pub(crate) use native::MOST;
+pub(crate) use native::MAX_THREADS;
 
 /// True if files may change without a notification from the client.
 pub(crate) const HAS_DISK: bool = cfg!(not(target_family = "wasm"));

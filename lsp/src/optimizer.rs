@@ -7,29 +7,31 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use noisy_analyses::repair::{self, PlacedOps, Repaired, Wanted};
-use noisy_analyses::{Applicability, Document, Fix, Options, TextEdit, Verdict, Watch};
+use noisy_analyses::repair::{self, PlacedOps, RepairOptions, RepairResult};
+use noisy_analyses::{
+    Applicability, Document, Fix, PlacementOptions, PlacementVerdict, ProgressCallback, TextEdit,
+};
 use noisy_settings::Settings as File;
 use ropey::Rope;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-use crate::connection::settings::Effective;
+use crate::connection::settings::EffectiveSettings;
 use crate::connection::{Connection, status};
 use crate::features::find::cursor;
-use crate::features::write::action::{RepairRequest, Scope};
+use crate::features::write::action::{ActionScope, RepairRequest};
 use crate::host;
 use crate::text::content::difference;
 
 /// Limits the number of simultaneous runs, because each run occupies a core.
-static RUNS: Semaphore = Semaphore::const_new(2);
+static RUN_PERMITS: Semaphore = Semaphore::const_new(2);
 
 /// Receives the progress as text.
 pub(crate) type Report = Box<dyn Fn(String) + Send + Sync>;
 
 /// The result of a repair.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Found {
+pub(crate) enum RepairAnswer {
     /// The edits of the original text.
     Fix(Fix),
     /// There is nothing to repair.
@@ -42,7 +44,7 @@ pub(crate) enum Found {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Solution {
     pub repair: RepairRequest,
-    pub found: Found,
+    pub found: RepairAnswer,
     /// The message for the user.
     pub report: String,
 }
@@ -73,13 +75,13 @@ impl Drop for StopOnDrop {
 
 /// Returns the options of the optimizer for the settings. The optimizer ends when `stop` is
 /// dropped.
-pub(crate) fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
+pub(crate) fn options(settings: &EffectiveSettings, stop: &StopOnDrop) -> PlacementOptions {
     let mut options = options_of(&settings.file);
     options.limits.cancel = Some(stop.flag());
     options
 }
 
-fn options_of(settings: &File) -> Options {
+fn options_of(settings: &File) -> PlacementOptions {
     settings.placement.options(settings.placement.time_limit.duration())
 }
 
@@ -92,14 +94,14 @@ struct Task {
 }
 
 impl Task {
-    fn run(&self, options: &Options) -> Result<Vec<Solution>, String> {
+    fn run(&self, options: &PlacementOptions) -> Result<Vec<Solution>, String> {
         let Self { text, settings, repairs } = self;
         let mut document = Document::with_model(text, settings.model.noise().clone());
         let one = |request: &RepairRequest| {
             if options.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
                 return Err("cancelled".to_owned());
             }
-            repaired(&mut document, text, settings, request, options)
+            compute_repair(&mut document, text, settings, request, options)
         };
         repairs.iter().map(one).collect()
     }
@@ -111,29 +113,29 @@ const FAILED: &str = "the optimizer failed; please report it";
 /// error is the reason why that was not possible.
 pub(crate) async fn run(
     connection: &Arc<Connection>,
-    settings: &Arc<Effective>,
+    settings: &Arc<EffectiveSettings>,
     text: Rope,
     repairs: Vec<RepairRequest>,
-    options: Options,
+    options: PlacementOptions,
     report: Option<Report>,
 ) -> Result<Vec<Solution>, String> {
     // Fixes without a placement are quick, so they do not wait for other runs.
-    let solves = repairs.iter().any(|it| !matches!(it.scope, Scope::Code(_)));
-    let _turn = if solves { Some(RUNS.acquire().await.map_err(|_| FAILED)?) } else { None };
-    let _busy = status::busy(connection);
+    let solves = repairs.iter().any(|it| !matches!(it.scope, ActionScope::Code(_)));
+    let _turn = if solves { Some(RUN_PERMITS.acquire().await.map_err(|_| FAILED)?) } else { None };
+    let _busy = status::register_run(connection);
     let file = settings.file.clone();
     let task = move || Task { text: text.to_string(), settings: File::clone(&file), repairs };
-    elsewhere(task, options, report, solves).await
+    run_in_background(task, options, report, solves).await
 }
 
 #[cfg(not(target_family = "wasm"))]
-async fn elsewhere(
+async fn run_in_background(
     task: impl FnOnce() -> Task + Send + 'static,
-    mut options: Options,
+    mut options: PlacementOptions,
     report: Option<Report>,
     _solves: bool,
 ) -> Result<Vec<Solution>, String> {
-    options.watch = report.map(|report| Watch::new(move |it| report(it.to_string())));
+    options.watch = report.map(|report| ProgressCallback::new(move |it| report(it.to_string())));
     host::apart("solve", move || task().run(&options))
         .map_err(|error| format!("could not start the optimizer: {error}"))?
         .await
@@ -142,9 +144,9 @@ async fn elsewhere(
 
 /// The other worker creates its own options from the settings. To stop it, the worker is ended.
 #[cfg(target_family = "wasm")]
-async fn elsewhere(
+async fn run_in_background(
     task: impl FnOnce() -> Task,
-    options: Options,
+    options: PlacementOptions,
     report: Option<Report>,
     solves: bool,
 ) -> Result<Vec<Solution>, String> {
@@ -154,17 +156,17 @@ async fn elsewhere(
     }
     let wanted = serde_json::to_vec(&task).map_err(|error| error.to_string())?;
     let report = report.unwrap_or_else(|| Box::new(|_| ()));
-    let answer = host::web::elsewhere(wanted, report).await.ok_or(FAILED)?;
+    let answer = host::web::solve_in_worker(wanted, report).await.ok_or(FAILED)?;
     serde_json::from_slice(&answer).map_err(|error| error.to_string())?
 }
 
-/// Computes the repairs for the server in another worker; see [`elsewhere`].
+/// Computes the repairs for the server in another worker; see [`run_in_background`].
 #[cfg(target_family = "wasm")]
 pub(crate) fn search(wanted: &[u8], report: impl Fn(String) + Send + Sync + 'static) -> Vec<u8> {
     let run = || {
         let task: Task = serde_json::from_slice(wanted).map_err(|error| error.to_string())?;
         let mut options = options_of(&task.settings);
-        options.watch = Some(Watch::new(move |it| report(it.to_string())));
+        options.watch = Some(ProgressCallback::new(move |it| report(it.to_string())));
         task.run(&options)
     };
     serde_json::to_vec(&run()).unwrap_or_default()
@@ -172,46 +174,49 @@ pub(crate) fn search(wanted: &[u8], report: impl Fn(String) + Send + Sync + 'sta
 
 /// Computes one repair of a text. The document contains this text, or the result of an earlier
 /// repair, which is undone.
-fn repaired(
+fn compute_repair(
     document: &mut Document,
     text: &str,
     settings: &File,
     request: &RepairRequest,
-    options: &Options,
+    options: &PlacementOptions,
 ) -> Result<Solution, String> {
     let (range, undone) = difference(document.source().text(), text);
     if !range.is_empty() || !undone.is_empty() {
         document.edit(range, undone);
     }
     let scope = match &request.scope {
-        Scope::Function(start, name) => {
+        ActionScope::Function(start, name) => {
             let ir = document.ir();
             let function = cursor::function_at(ir, *start);
             let number = ir.functions().into_iter().position(|it| Some(it) == function);
-            repair::Scope::Function(number.ok_or_else(|| format!("there is no function @{name}"))?)
+            repair::RepairScope::Function(
+                number.ok_or_else(|| format!("there is no function @{name}"))?,
+            )
         }
-        Scope::File => repair::Scope::File,
-        Scope::Code(code) => repair::Scope::Code(code),
+        ActionScope::File => repair::RepairScope::File,
+        ActionScope::Code(code) => repair::RepairScope::Code(code),
     };
     let mut options = options.clone();
     options.replace |= request.anew;
     let mut saved = None;
-    if let (true, repair::Scope::Function(number)) = (request.rewrites, &scope) {
-        saved = rewritten(document, *number, settings, &mut options);
+    if let (true, repair::RepairScope::Function(number)) = (request.rewrites, &scope) {
+        saved = rewrite_function(document, *number, settings, &mut options);
         if saved.is_none() {
             let why = "no cheaper rewriting was found".to_owned();
             let (repair, report) = (request.clone(), why.clone());
-            return Ok(Solution { repair, found: Found::Refused(why), report });
+            return Ok(Solution { repair, found: RepairAnswer::Refused(why), report });
         }
     }
-    let wanted = Wanted { rules: &settings.rules, unsafe_fixes: false, placement: Some(&options) };
+    let wanted =
+        RepairOptions { rules: &settings.rules, unsafe_fixes: false, placement: Some(&options) };
     let repaired = repair::repair(document, scope, &wanted).map_err(|it| it.to_string())?;
     let report = match &saved {
         Some(saved) => format!("rewritten: {saved}"),
-        None => report(&repaired),
+        None => repair_report(&repaired),
     };
     let found = match repaired.refusal() {
-        _ if saved.is_some() => Found::Fix(Fix {
+        _ if saved.is_some() => RepairAnswer::Fix(Fix {
             title: format!(
                 "Rewrite and insert optimal reduce_noise ({})",
                 saved.unwrap_or_default()
@@ -219,33 +224,38 @@ fn repaired(
             applicability: Applicability::Safe,
             edits: edit_between(text, document),
         }),
-        _ if repaired.is_changed() => Found::Fix(Fix {
+        _ if repaired.is_changed() => RepairAnswer::Fix(Fix {
             title: repaired.title(),
             applicability: Applicability::Safe,
             edits: repaired.edits(text, document),
         }),
-        Some(why) => Found::Refused(why.to_owned()),
-        None => Found::Nothing,
+        Some(why) => RepairAnswer::Refused(why.to_owned()),
+        None => RepairAnswer::Nothing,
     };
     Ok(Solution { repair: request.clone(), found, report })
 }
 
 /// Rewrites a function so that it needs fewer reductions. This uses most of the time limit. Returns
 /// a description of the savings.
-fn rewritten(
+fn rewrite_function(
     document: &mut Document,
     number: usize,
     settings: &File,
-    options: &mut Options,
+    options: &mut PlacementOptions,
 ) -> Option<String> {
     let start = Instant::now();
     let function = *document.ir().functions().get(number)?;
     let (time, growth) = (settings.rewrite.time_limit.duration(), settings.rewrite.growth.factor());
     let placing = options.clone();
-    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: false };
+    let wanted = noisy_rewrite::RewriteOptions {
+        placement: placing,
+        search_time: time,
+        max_growth: growth,
+        keeps_structure: false,
+    };
     let rewritten = noisy_rewrite::rewrite(document, &[function], &wanted)?;
     let saving = rewritten.savings.first()?;
-    let bound = if saving.is_least() { ", the least" } else { "" };
+    let bound = if saving.is_optimal() { ", the least" } else { "" };
     let saved = format!("{} reductions to {}{bound}", saving.before, saving.after);
     *document = rewritten.document;
     options.limits.time = options.limits.time.map(|it| noisy_rewrite::time_left(it, start));
@@ -262,7 +272,7 @@ fn edit_between(text: &str, document: &Document) -> Vec<TextEdit> {
 }
 
 /// Describes a repair, function by function.
-fn report(repaired: &Repaired) -> String {
+fn repair_report(repaired: &RepairResult) -> String {
     let mut lines = Vec::new();
     match repaired.n_fixed_first {
         0 => {}
@@ -273,12 +283,12 @@ fn report(repaired: &Repaired) -> String {
         for it in &outcome.functions {
             let name = &it.name;
             match &it.verdict {
-                Verdict::Legal => {}
-                Verdict::Fixed(fixed) => {
+                PlacementVerdict::Legal => {}
+                PlacementVerdict::Fixed(fixed) => {
                     let proof = outcome.proof(fixed);
-                    lines.push(format!("@{name}: {} {op} inserted ({proof})", fixed.inserted));
+                    lines.push(format!("@{name}: {} {op} inserted ({proof})", fixed.n_inserted));
                 }
-                Verdict::Refused(why) => lines.push(format!("@{name} not changed: {why}")),
+                PlacementVerdict::Refused(why) => lines.push(format!("@{name} not changed: {why}")),
             }
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! Actions have the tags of MLIR. They can be logged (`--log-actions-to`), and counted and skipped
 //! (`--mlir-debug-counter`). *Steps* are the rewrites that changed the program, and the runs of
-//! passes. `--bisect-limit` limits the total number of steps, and a [`Watch`] observes the program
+//! passes. `--bisect-limit` limits the total number of steps, and a [`StepObserver`] observes the program
 //! after each step. *Cost.* A few comparisons unless actions are logged, counted or watched.
 
 use std::io::Write as _;
@@ -13,19 +13,19 @@ use noisy_syntax::string::unquoted;
 use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op};
 
 /// The tag of a run of a pass on an op.
-pub(crate) const PASS: &str = "pass-execution";
+pub(crate) const PASS_TAG: &str = "pass-execution";
 /// The tag of an iteration of the greedy driver.
-pub(crate) const ITERATION: &str = "GreedyPatternRewriteIteration";
+pub(crate) const ITERATION_TAG: &str = "GreedyPatternRewriteIteration";
 /// The tag of an attempt to apply a pattern to an op.
-pub const PATTERN: &str = "apply-pattern";
+pub const PATTERN_TAG: &str = "apply-pattern";
 
 /// A step: the start of a pass, or a rewrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ActionStep {
     /// The class of the pass, such as `Canonicalizer`.
     pub pass: String,
     /// The name of the pattern, or the kind of another change. Empty at the start of a pass.
-    pub what: String,
+    pub change: String,
     /// The name of the op that the step changes, followed by its symbol if it defines one.
     pub op: String,
     /// The byte range of that op in the source.
@@ -36,21 +36,21 @@ pub struct Step {
     pub n_waiting: usize,
 }
 
-/// Maximum length of [`Step::waiting`].
-pub(crate) const WAITING: usize = 10;
+/// Maximum length of [`ActionStep::waiting`].
+pub(crate) const MAX_LISTED_OPS: usize = 10;
 
 /// Observes the program after each step.
-pub trait Watch {
+pub trait StepObserver {
     /// Called with the program before the first step, and after the last step.
-    fn shown(&mut self, _ir: &Ir, _is_before: bool) {}
+    fn program_shown(&mut self, _ir: &Ir, _is_before: bool) {}
 
     /// Called with the program after a step.
-    fn step(&mut self, ir: &Ir, step: &Step);
+    fn step(&mut self, ir: &Ir, step: &ActionStep);
 }
 
 /// A debug counter: admits a range of the actions with a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Counter {
+struct DebugCounter {
     tag: String,
     /// Number of actions to skip first. Negative: admit all.
     skip: i64,
@@ -62,13 +62,13 @@ struct Counter {
 
 /// A location filter: a file, optionally with line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct SourcePlace {
+struct LocationFilter {
     file: String,
     line: Option<u32>,
     column: Option<u32>,
 }
 
-impl SourcePlace {
+impl LocationFilter {
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, ':');
         let file = parts.next().filter(|it| !it.is_empty())?.to_owned();
@@ -77,10 +77,10 @@ impl SourcePlace {
     }
 
     /// Returns true if a location, or one of its nested locations, matches.
-    fn is_in(&self, ir: &Ir, location: Attr) -> bool {
+    fn matches(&self, ir: &Ir, location: Attr) -> bool {
         let AttrData::Location(parts) = ir.interner.attr_data(location) else { return false };
         parts.iter().any(|it| match it {
-            LocationPart::Location(inner) => self.is_in(ir, *inner),
+            LocationPart::Location(inner) => self.matches(ir, *inner),
             LocationPart::Attr(_) => false,
             LocationPart::Text(text) => {
                 let text = ir.interner.str(*text);
@@ -103,15 +103,15 @@ impl SourcePlace {
 pub struct Actions {
     log: Option<Log>,
     /// If this is not empty, only actions on ops with a matching location are logged.
-    log_places: Vec<SourcePlace>,
+    log_filters: Vec<LocationFilter>,
     /// For each unfinished action: true if its start was logged.
     open: Vec<bool>,
-    counters: Vec<Counter>,
+    counters: Vec<DebugCounter>,
     limit: Option<usize>,
     n_steps: usize,
     pass: String,
-    last: Option<Step>,
-    watch: Option<Box<dyn Watch + Send>>,
+    last: Option<ActionStep>,
+    watch: Option<Box<dyn StepObserver + Send>>,
 }
 
 impl std::fmt::Debug for Actions {
@@ -139,18 +139,18 @@ impl Actions {
     ///
     /// # Errors
     /// A location with another format.
-    pub(crate) fn log_only(&mut self, places: &str) -> Result<(), String> {
+    pub(crate) fn filter_log(&mut self, places: &str) -> Result<(), String> {
         for text in places.split(',') {
-            let place = SourcePlace::parse(text)
+            let place = LocationFilter::parse(text)
                 .ok_or_else(|| format!("Invalid location filter: {text}"))?;
-            self.log_places.push(place);
+            self.log_filters.push(place);
         }
         Ok(())
     }
 
     /// Returns true if the filter of the log needs the locations of ops.
     pub(crate) fn needs_locations(&self) -> bool {
-        !self.log_places.is_empty()
+        !self.log_filters.is_empty()
     }
 
     /// Admits at most `n` steps.
@@ -159,7 +159,7 @@ impl Actions {
     }
 
     /// Sets the observer of steps.
-    pub(crate) fn watch_by(&mut self, watch: Box<dyn Watch + Send>) {
+    pub(crate) fn watch_by(&mut self, watch: Box<dyn StepObserver + Send>) {
         self.watch = Some(watch);
     }
 
@@ -167,8 +167,8 @@ impl Actions {
     /// on, the program records its changes.
     pub fn show(&mut self, ir: &mut Ir, is_before: bool) {
         if let Some(watch) = &mut self.watch {
-            watch.shown(ir, is_before);
-            ir.note_changes();
+            watch.program_shown(ir, is_before);
+            ir.record_changes();
         }
     }
 
@@ -178,15 +178,15 @@ impl Actions {
     }
 
     /// Returns the last step.
-    pub(crate) fn last(&self) -> Option<&Step> {
+    pub(crate) fn last(&self) -> Option<&ActionStep> {
         self.last.as_ref()
     }
 
-    /// Sets counters such as `tag-skip=2,tag-count=1`.
+    /// Sets counters such as `tag-skip=2,tag-add_counters=1`.
     ///
     /// # Errors
     /// A counter with another format. The message is that of MLIR.
-    pub(crate) fn count(&mut self, text: &str) -> Result<(), String> {
+    pub(crate) fn add_counters(&mut self, text: &str) -> Result<(), String> {
         for arg in text.split(',').filter(|it| !it.is_empty()) {
             let Some((name, value)) = arg.split_once('=') else {
                 return Err(format!(
@@ -208,7 +208,7 @@ impl Actions {
                 }
             };
             let at = self.counters.iter().position(|it| it.tag == tag).unwrap_or_else(|| {
-                self.counters.push(Counter { tag: tag.to_owned(), skip: 0, count: -1, n: 0 });
+                self.counters.push(DebugCounter { tag: tag.to_owned(), skip: 0, count: -1, n: 0 });
                 self.counters.len() - 1
             });
             if is_skip {
@@ -222,7 +222,7 @@ impl Actions {
 
     /// Returns the counters by tag, in the format of MLIR.
     pub fn counters(&self) -> String {
-        let mut sorted: Vec<&Counter> = self.counters.iter().collect();
+        let mut sorted: Vec<&DebugCounter> = self.counters.iter().collect();
         sorted.sort_by(|a, b| a.tag.cmp(&b.tag));
         let mut out = "DebugCounter counters:\n".to_owned();
         for it in sorted {
@@ -240,7 +240,7 @@ impl Actions {
 
     /// Returns true if more steps are admitted.
     #[inline]
-    pub fn goes_on(&self) -> bool {
+    pub fn is_within_limit(&self) -> bool {
         self.limit.is_none_or(|it| self.n_steps < it)
     }
 
@@ -251,27 +251,27 @@ impl Actions {
         it.skip < 0 || it.skip < it.n && (it.count < 0 || it.skip.saturating_add(it.count) >= it.n)
     }
 
-    /// Starts the run of a pass on an op, which [`Actions::ends_pass`] ends. Returns false if the
+    /// Starts the run of a pass on an op, which [`Actions::end_pass`] ends. Returns false if the
     /// run is not admitted.
-    pub(crate) fn begins_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
-        if !self.goes_on() || !self.admits(PASS) {
+    pub(crate) fn begin_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
+        if !self.is_within_limit() || !self.admits(PASS_TAG) {
             return false;
         }
-        if self.opens_log(ir, Some(op)) {
-            let (name, text) = (ir.op_name(op), header(ir, op));
+        if self.begin_log_entry(ir, Some(op)) {
+            let (name, text) = (ir.op_name(op), first_line(ir, op));
             self.write(&format!(
-                "[thread main] begins (no breakpoint) Action `{PASS}` running `{class}` on Operation `{name}` ({text})`\n"
+                "[thread main] begins (no breakpoint) Action `{PASS_TAG}` running `{class}` on Operation `{name}` ({text})`\n"
             ));
         }
         class.clone_into(&mut self.pass);
-        self.step(ir, "", || place(ir, op));
+        self.record_step(ir, "", || target_of(ir, op));
         true
     }
 
     /// Ends the run of a pass. `around` is the pass that ran it as a nested pass; it gets the
     /// following steps.
-    pub(crate) fn ends_pass(&mut self, around: &str) {
-        self.ends(PASS);
+    pub(crate) fn end_pass(&mut self, around: &str) {
+        self.end(PASS_TAG);
         around.clone_into(&mut self.pass);
     }
 
@@ -281,14 +281,14 @@ impl Actions {
     }
 
     /// Starts an iteration of the greedy driver. Returns false if it is not admitted.
-    pub(crate) fn begins_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
-        if !self.goes_on() || !self.admits(ITERATION) {
+    pub(crate) fn begin_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
+        if !self.is_within_limit() || !self.admits(ITERATION_TAG) {
             return false;
         }
-        if self.opens_log(ir, holder) {
-            let text = holder.map_or(String::new(), |it| header(ir, it));
+        if self.begin_log_entry(ir, holder) {
+            let text = holder.map_or(String::new(), |it| first_line(ir, it));
             self.write(&format!(
-                "[thread main] begins (no breakpoint) Action {ITERATION}({n}) (Region #0 for op {text})`\n"
+                "[thread main] begins (no breakpoint) Action {ITERATION_TAG}({n}) (Region #0 for op {text})`\n"
             ));
         }
         true
@@ -296,17 +296,17 @@ impl Actions {
 
     /// Starts an attempt to apply a pattern. Returns false if it is not admitted.
     #[inline]
-    pub(crate) fn begins_pattern(&mut self, pattern: &str, ir: &Ir, op: Op) -> bool {
+    pub(crate) fn begin_pattern(&mut self, pattern: &str, ir: &Ir, op: Op) -> bool {
         if self.counters.is_empty() && self.log.is_none() {
             return true;
         }
-        if !self.admits(PATTERN) {
+        if !self.admits(PATTERN_TAG) {
             return false;
         }
-        if self.opens_log(ir, Some(op)) {
-            let text = header(ir, op);
+        if self.begin_log_entry(ir, Some(op)) {
+            let text = first_line(ir, op);
             self.write(&format!(
-                "[thread main] begins (no breakpoint) Action `{PATTERN} pattern: {pattern} ({text})`\n"
+                "[thread main] begins (no breakpoint) Action `{PATTERN_TAG} pattern: {pattern} ({text})`\n"
             ));
         }
         true
@@ -314,7 +314,7 @@ impl Actions {
 
     /// Ends an action, and logs its end.
     #[inline]
-    pub fn ends(&mut self, tag: &str) {
+    pub fn end(&mut self, tag: &str) {
         if self.log.is_some() && self.open.pop() == Some(true) {
             self.write(&format!("[thread main] completed `{tag}`\n"));
         }
@@ -332,22 +332,26 @@ impl Actions {
     }
 
     /// Returns the target of the next step, or an empty target if steps are not watched.
-    pub fn target(&self, ir: &Ir, op: Op) -> Target {
-        if self.is_watched() && ir.op(op).kind.is_op() { place(ir, op) } else { Target::default() }
+    pub fn target(&self, ir: &Ir, op: Op) -> StepTarget {
+        if self.is_watched() && ir.op(op).kind.is_op() {
+            target_of(ir, op)
+        } else {
+            StepTarget::default()
+        }
     }
 
-    /// Records a step. `place` returns its op as it was before the step.
-    pub(crate) fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Target) {
-        self.step_of(ir, what, place, || (Vec::new(), 0));
+    /// Records a step. `target_of` returns its op as it was before the step.
+    pub(crate) fn record_step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> StepTarget) {
+        self.record_step_with_worklist(ir, what, place, || (Vec::new(), 0));
     }
 
-    /// [`Actions::step`] with a worklist. `waiting` returns up to [`WAITING`] ops of the worklist,
+    /// [`Actions::record_step`] with a worklist. `waiting` returns up to [`MAX_LISTED_OPS`] ops of the worklist,
     /// and its length.
-    pub(crate) fn step_of(
+    pub(crate) fn record_step_with_worklist(
         &mut self,
         ir: &Ir,
         what: &str,
-        place: impl FnOnce() -> Target,
+        place: impl FnOnce() -> StepTarget,
         waiting: impl FnOnce() -> (Vec<Op>, usize),
     ) {
         self.n_steps += 1;
@@ -357,7 +361,7 @@ impl Actions {
         let (op, origin) = place();
         let (waiting, n_waiting) = if self.watch.is_some() { waiting() } else { (Vec::new(), 0) };
         let (pass, what) = (self.pass.clone(), what.to_owned());
-        let step = Step { pass, what, op, origin, waiting, n_waiting };
+        let step = ActionStep { pass, change: what, op, origin, waiting, n_waiting };
         if let Some(watch) = &mut self.watch {
             watch.step(ir, &step);
         }
@@ -365,14 +369,14 @@ impl Actions {
     }
 
     /// Registers the start of an action in the log. Returns true if it is to be logged.
-    fn opens_log(&mut self, ir: &Ir, op: Option<Op>) -> bool {
+    fn begin_log_entry(&mut self, ir: &Ir, op: Option<Op>) -> bool {
         if self.log.is_none() {
             return false;
         }
-        let is_meant = self.log_places.is_empty()
+        let is_meant = self.log_filters.is_empty()
             || op
                 .and_then(|it| ir.location(it))
-                .is_some_and(|location| self.log_places.iter().any(|it| it.is_in(ir, location)));
+                .is_some_and(|location| self.log_filters.iter().any(|it| it.matches(ir, location)));
         self.open.push(is_meant);
         is_meant
     }
@@ -400,10 +404,10 @@ enum Log {
 
 /// The op of a step: its name, followed by its symbol if it defines one, and its byte range in the
 /// source.
-pub type Target = (String, Option<std::ops::Range<usize>>);
+pub type StepTarget = (String, Option<std::ops::Range<usize>>);
 
 /// Returns the target for an op.
-pub fn place(ir: &Ir, op: Op) -> Target {
+pub fn target_of(ir: &Ir, op: Op) -> StepTarget {
     let mut name = ir.op_name(op).to_owned();
     if let Some((symbol, _)) = ir.extra(op).symbol {
         name += &format!(" @{}", ir.interner.str(symbol));
@@ -412,9 +416,9 @@ pub fn place(ir: &Ir, op: Op) -> Target {
 }
 
 /// Returns the first line of an op, followed by `...}` if it has more lines.
-fn header(ir: &Ir, op: Op) -> String {
+fn first_line(ir: &Ir, op: Op) -> String {
     let style = Style { is_custom: true, has_names: true, ..Style::default() };
-    let text = print::op_in(ir, op, style);
+    let text = print::op_in_style(ir, op, style);
     let mut lines = text.trim_end().lines();
     let first = lines.next().unwrap_or_default().trim_start().to_owned();
     if lines.next().is_some() { first + "...}" } else { first }
@@ -427,7 +431,7 @@ mod tests {
     /// Returns the numbers of the admitted actions, of seven actions.
     fn passed(text: &str) -> Vec<usize> {
         let mut actions = Actions::default();
-        actions.count(text).expect("counters");
+        actions.add_counters(text).expect("counters");
         (1..8).filter(|_| actions.admits("a")).collect()
     }
 
@@ -440,7 +444,7 @@ mod tests {
         assert_eq!(passed("a-skip=-1,a-count=0"), [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(passed("b-count=0"), [1, 2, 3, 4, 5, 6, 7]);
         for (wrong, text) in [("a", "have an `=`"), ("a-skip=x", "numeric"), ("a=1", "end with")] {
-            let said = Actions::default().count(wrong).expect_err("it is wrong");
+            let said = Actions::default().add_counters(wrong).expect_err("it is wrong");
             assert!(said.contains(text), "{said}");
         }
     }

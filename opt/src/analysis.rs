@@ -23,7 +23,7 @@ pub trait Analysis: Any + Sized {
 }
 
 /// A cached analysis of an op.
-struct Kept {
+struct CachedAnalysis {
     op: Op,
     key: TypeId,
     name: &'static str,
@@ -53,24 +53,24 @@ impl Preserved {
 
 /// The cached analyses.
 #[derive(Default)]
-pub struct Analyses {
-    kept: Vec<Kept>,
+pub struct AnalysisCache {
+    cached: Vec<CachedAnalysis>,
     /// The analyses that the running pass preserves.
     preserved: Preserved,
 }
 
-impl std::fmt::Debug for Analyses {
+impl std::fmt::Debug for AnalysisCache {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = self.kept.iter().map(|it| (it.op, it.name));
+        let names = self.cached.iter().map(|it| (it.op, it.name));
         f.debug_list().entries(names).finish()
     }
 }
 
-impl Analyses {
+impl AnalysisCache {
     /// Returns the cached analysis of an op, or computes it.
-    pub fn of<A: Analysis>(&mut self, ir: &Ir, op: Op) -> Rc<A> {
+    pub fn get_or_compute<A: Analysis>(&mut self, ir: &Ir, op: Op) -> Rc<A> {
         let key = TypeId::of::<A>();
-        let kept = self.kept.iter().find(|it| it.op == op && it.key == key);
+        let kept = self.cached.iter().find(|it| it.op == op && it.key == key);
         if let Some(found) = kept.and_then(|it| Rc::clone(&it.found).downcast().ok()) {
             return found;
         }
@@ -79,7 +79,7 @@ impl Analyses {
             found.downcast_ref::<A>().is_some_and(|it| it.is_same(&A::new(ir, op), ir, op))
         };
         let any = Rc::clone(&found) as Rc<dyn Any>;
-        self.kept.push(Kept { op, key, name: A::NAME, found: any, is_current });
+        self.cached.push(CachedAnalysis { op, key, name: A::NAME, found: any, is_current });
         found
     }
 
@@ -103,10 +103,10 @@ impl Analyses {
     pub(crate) fn end_pass(&mut self, ir: &Ir, op: Op, checks: bool) -> Vec<&'static str> {
         let preserved = std::mem::take(&mut self.preserved);
         let is_near = |it: Op| ir.is_within(it, op) || ir.is_within(op, it);
-        self.kept.retain(|it| preserved.has(it.key) || ir.is_alive(it.op) && !is_near(it.op));
+        self.cached.retain(|it| preserved.has(it.key) || ir.is_alive(it.op) && !is_near(it.op));
         let mut wrong = Vec::new();
         if checks {
-            self.kept.retain(|it| {
+            self.cached.retain(|it| {
                 let is_current = !is_near(it.op) || (it.is_current)(&*it.found, ir, it.op);
                 if !is_current {
                     wrong.push(it.name);
@@ -120,6 +120,6 @@ impl Analyses {
     /// Ends the pipeline on an op: drops its analyses, so that the cache has those of one op at
     /// most.
     pub(crate) fn end_pipeline(&mut self, op: Op) {
-        self.kept.retain(|it| it.op != op);
+        self.cached.retain(|it| it.op != op);
     }
 }

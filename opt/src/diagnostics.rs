@@ -11,7 +11,7 @@ use noisy_syntax::{Ir, Op, floor_char_boundary};
 
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
+pub enum DiagnosticSeverity {
     /// The exit code of the tool is a failure.
     Error,
     /// The exit code of the tool is not affected.
@@ -22,20 +22,20 @@ pub enum Severity {
     Note,
 }
 
-impl Severity {
+impl DiagnosticSeverity {
     fn text(self) -> &'static str {
         match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Remark => "remark",
-            Severity::Note => "note",
+            DiagnosticSeverity::Error => "error",
+            DiagnosticSeverity::Warning => "warning",
+            DiagnosticSeverity::Remark => "remark",
+            DiagnosticSeverity::Note => "note",
         }
     }
 }
 
 /// A part of a file that is processed separately (`--split-input-file`), or a whole file.
 #[derive(Debug)]
-pub struct Input {
+pub struct InputText {
     /// The name of the file.
     pub file: String,
     /// The text of the part.
@@ -46,7 +46,7 @@ pub struct Input {
     starts: OnceCell<Vec<usize>>,
 }
 
-impl Input {
+impl InputText {
     pub fn new(file: &str, text: String, first_line: usize) -> Self {
         Self { file: file.to_owned(), text, first_line, starts: OnceCell::new() }
     }
@@ -59,7 +59,7 @@ impl Input {
     }
 
     /// Returns the line and the column of a byte offset in the part, both from 1.
-    pub fn place(&self, at: usize) -> (usize, usize) {
+    pub fn line_and_column(&self, at: usize) -> (usize, usize) {
         let starts = self.starts();
         let line = starts.partition_point(|&it| it <= at);
         (line, at - starts[line - 1] + 1)
@@ -72,8 +72,9 @@ impl Input {
         let end = self.starts().get(line).copied().unwrap_or(self.text.len());
         let text = self.text[start..end].trim_end_matches(['\n', '\r']);
         let at = floor_char_boundary(text, column - 1);
-        let from = if at > AROUND { floor_char_boundary(text, at - AROUND) } else { 0 };
-        let to = floor_char_boundary(text, at.saturating_add(AROUND));
+        let from =
+            if at > EXCERPT_RADIUS { floor_char_boundary(text, at - EXCERPT_RADIUS) } else { 0 };
+        let to = floor_char_boundary(text, at.saturating_add(EXCERPT_RADIUS));
         let (mut out, mut before) = (String::new(), text[from..at].chars().count());
         if from > 0 {
             out.push_str("...");
@@ -88,40 +89,40 @@ impl Input {
 }
 
 /// Number of bytes of a line that are shown on each side of a position.
-const AROUND: usize = 500;
+const EXCERPT_RADIUS: usize = 500;
 
 /// Maximum number of diagnostics of a part that are printed.
-const MOST: usize = 1000;
+const MAX_PRINTED: usize = 1000;
 
 /// Replaces control characters by U+FFFD, except line breaks and tabs, so that no text of a file
 /// can control the terminal.
-fn shown(text: &str) -> String {
+fn without_control_characters(text: &str) -> String {
     let is_hidden = |it: char| it.is_control() && !matches!(it, '\n' | '\t');
     text.replace(is_hidden, "\u{fffd}")
 }
 
 /// The destination of diagnostics.
 #[derive(Debug)]
-pub struct Sink {
+pub struct DiagnosticSink {
     /// The diagnosed text.
-    input: Input,
-    /// True if diagnostics are collected in `got` and compared with expectations; false if they are
+    input: InputText,
+    /// True if diagnostics are collected in `collected` and compared with expectations; false if they are
     /// printed.
-    expects: bool,
-    got: Vec<(Severity, Option<usize>, String)>,
+    is_collecting: bool,
+    collected: Vec<(DiagnosticSeverity, Option<usize>, String)>,
     n_errors: usize,
     /// Number of diagnostics to be printed, including those above the maximum.
-    n_told: usize,
+    n_reported: usize,
 }
 
-impl Sink {
-    /// Returns a sink that prints diagnostics, or collects them if `expects`.
-    pub fn new(input: Input, expects: bool) -> Self {
-        Self { input, expects, got: Vec::new(), n_errors: 0, n_told: 0 }
+impl DiagnosticSink {
+    /// Returns a sink that prints diagnostics, or collects them if `is_collecting`.
+    pub fn new(input: InputText, expects: bool) -> Self {
+        Self { input, is_collecting: expects, collected: Vec::new(), n_errors: 0, n_reported: 0 }
     }
 
     /// Returns the diagnosed part of the file.
-    pub fn input(&self) -> &Input {
+    pub fn input(&self) -> &InputText {
         &self.input
     }
 
@@ -132,7 +133,7 @@ impl Sink {
 
     /// Returns true if there were no diagnostics.
     pub fn is_silent(&self) -> bool {
-        self.got.is_empty() && self.n_told == 0
+        self.collected.is_empty() && self.n_reported == 0
     }
 
     /// Returns the number of errors.
@@ -141,18 +142,23 @@ impl Sink {
     }
 
     /// Reports a diagnostic at a byte offset of the text, or without a position.
-    pub fn tell(&mut self, severity: Severity, at: Option<usize>, text: &str) {
-        self.n_errors += usize::from(severity == Severity::Error);
-        let place = at.map(|it| self.input.place(it.min(self.input.text.len())));
-        if self.expects {
-            self.got.push((severity, place.map(|it| it.0), text.to_owned()));
+    pub fn report(&mut self, severity: DiagnosticSeverity, at: Option<usize>, text: &str) {
+        self.n_errors += usize::from(severity == DiagnosticSeverity::Error);
+        let place = at.map(|it| self.input.line_and_column(it.min(self.input.text.len())));
+        if self.is_collecting {
+            self.collected.push((severity, place.map(|it| it.0), text.to_owned()));
             return;
         }
-        self.n_told += 1;
-        if self.n_told > MOST {
-            if self.n_told == MOST + 1 {
-                let text = format!("{}: note: more than {MOST} diagnostics", self.input.file);
-                let _ = writeln!(std::io::stderr(), "{}, the others are not shown", shown(&text));
+        self.n_reported += 1;
+        if self.n_reported > MAX_PRINTED {
+            if self.n_reported == MAX_PRINTED + 1 {
+                let text =
+                    format!("{}: note: more than {MAX_PRINTED} diagnostics", self.input.file);
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{}, the others are not shown",
+                    without_control_characters(&text)
+                );
             }
             return;
         }
@@ -174,12 +180,18 @@ impl Sink {
             text.is_empty() || !first.is_empty(),
             "a diagnostic starts with its sentence"
         );
-        let _ = std::io::stderr().write_all(shown(&out).as_bytes());
+        let _ = std::io::stderr().write_all(without_control_characters(&out).as_bytes());
     }
 
     /// Reports a diagnostic on an op, at its position in the source.
-    pub(crate) fn tell_op(&mut self, severity: Severity, ir: &Ir, op: Op, text: &str) {
-        self.tell(severity, place_of(ir, op), text);
+    pub(crate) fn report_at_op(
+        &mut self,
+        severity: DiagnosticSeverity,
+        ir: &Ir,
+        op: Op,
+        text: &str,
+    ) {
+        self.report(severity, offset_of(ir, op), text);
     }
 
     /// Compares the diagnostics with the `expected-*` comments of the text. Returns a description
@@ -191,25 +203,25 @@ impl Sink {
             let line = row + 1 + self.input.first_line;
             out.push(format!("{}:{line}: error: {why}", self.input.file));
         };
-        for (severity, line, text) in &self.got {
+        for (severity, line, text) in &self.collected {
             let row = line.map(|it| it - 1);
-            if let Err((place, why)) = expected.meet(severity.text(), row, text)
-                && *severity != Severity::Note
+            if let Err((place, why)) = expected.mark_met(severity.text(), row, text)
+                && *severity != DiagnosticSeverity::Note
             {
-                let of_place = |it: Range<usize>| self.input.place(it.start).0 - 1;
+                let of_place = |it: Range<usize>| self.input.line_and_column(it.start).0 - 1;
                 tell(place.map(of_place).or(row).unwrap_or(0), why);
             }
         }
         wrong.extend(expected.unmet());
         for (range, why) in wrong {
-            tell(self.input.place(range.start).0 - 1, why);
+            tell(self.input.line_and_column(range.start).0 - 1, why);
         }
         out
     }
 }
 
 /// Returns the byte offset of an op in the source, or of the nearest enclosing op that has one.
-pub fn place_of(ir: &Ir, op: Op) -> Option<usize> {
+pub fn offset_of(ir: &Ir, op: Op) -> Option<usize> {
     let mut at = Some(op);
     while let Some(it) = at {
         if let Some(range) = ir.origin(it) {
@@ -225,21 +237,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_long_line_what_is_around_a_column_is_shown() {
+    fn excerpt_of_a_long_line_is_truncated() {
         let long = "ä{".repeat(100_000);
-        let input = Input::new("a.mlir", format!("a {{\r\n{long}\nend"), 0);
+        let input = InputText::new("a.mlir", format!("a {{\r\n{long}\nend"), 0);
         assert_eq!(input.excerpt(1, 3), ("a {".to_owned(), 2));
         assert_eq!(input.excerpt(3, 4), ("end".to_owned(), 3));
         for column in [1, 2, 3, 499, 70_000, 150_000, 299_999, 300_000, 300_001] {
             let (line, before) = input.excerpt(2, column);
-            assert!(line.len() <= 2 * AROUND + 8, "{column}");
+            assert!(line.len() <= 2 * EXCERPT_RADIUS + 8, "{column}");
             let wanted = long[floor_char_boundary(&long, column - 1)..].chars().next();
             assert_eq!(line.chars().nth(before), wanted, "{column}");
         }
     }
 
     #[test]
-    fn control_characters_are_shown() {
-        assert_eq!(shown("a\x1b[2J\tb\r\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
+    fn replaces_control_characters() {
+        assert_eq!(without_control_characters("a\x1b[2J\tb\r\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
     }
 }

@@ -1,12 +1,12 @@
 //! The interface of passes: the description of a pass, its options, and its context.
 
-use noisy_loops::Aliasing;
+use noisy_loops::AliasAssumptions;
 use noisy_syntax::print::Style;
 use noisy_syntax::{Ir, Op};
 
 use crate::actions::Actions;
-use crate::analysis::Analyses;
-use crate::diagnostics::{Severity, Sink};
+use crate::analysis::AnalysisCache;
+use crate::diagnostics::{DiagnosticSeverity, DiagnosticSink};
 use crate::timing::Timing;
 
 /// The description of a pass.
@@ -22,11 +22,11 @@ pub struct PassInfo {
     pub summary: &'static str,
     /// The options.
     pub options: &'static [OptionInfo],
-    pub run: fn(&mut Context<'_>, Op, &Options) -> Result<(), Failure>,
+    pub run: fn(&mut PassContext<'_>, Op, &PassOptions) -> Result<(), PassFailure>,
 }
 
 /// The anchor of passes that run on functions of any dialect.
-pub(crate) const FUNCTIONS: &str = "FunctionOpInterface";
+pub(crate) const FUNCTION_ANCHOR: &str = "FunctionOpInterface";
 
 /// An option of a pass.
 #[derive(Debug)]
@@ -60,62 +60,62 @@ pub enum OptionKind {
 
 /// The failure of a pass, with a message unless the failure was already reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure(pub Option<String>);
+pub struct PassFailure(pub Option<String>);
 
 /// The values of all options of a pass, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options(Vec<(&'static str, String)>);
+pub struct PassOptions(Vec<(&'static str, String)>);
 
 /// The context in which a pass runs.
 #[derive(Debug)]
-pub struct Context<'a> {
+pub struct PassContext<'a> {
     /// The program.
     pub ir: &'a mut Ir,
     /// The destination of diagnostics.
-    pub sink: &'a mut Sink,
+    pub sink: &'a mut DiagnosticSink,
     /// The execution times of the parts of the pass.
     pub timing: &'a mut Timing,
     /// Options of the printer.
     pub style: Style,
     /// The assumptions about aliasing that passes on loops make.
-    pub aliasing: Aliasing,
+    pub aliasing: AliasAssumptions,
     /// The log, the counters and the observer of actions.
     pub actions: &'a mut Actions,
     /// The analyses that passes share.
-    pub analyses: &'a mut Analyses,
+    pub analyses: &'a mut AnalysisCache,
     /// Parses a nested pipeline for a pass that runs one. The pass manager provides this function.
-    pub nested: fn(&str) -> Result<Nested, Failure>,
+    pub parse_nested: fn(&str) -> Result<NestedPipeline, PassFailure>,
     /// Called before and after each pass of a nested pipeline.
-    pub around: Around<'a>,
-    pub(crate) counted: Vec<(&'static str, usize)>,
+    pub around: NestedPassCallback<'a>,
+    pub(crate) statistics: Vec<(&'static str, usize)>,
 }
 
 /// A callback before (`true`) and after (`false`) a nested pass runs on an op.
 #[derive(Clone, Copy)]
-pub struct Around<'a>(pub &'a dyn Fn(&Ir, Op, &'static PassInfo, bool));
+pub struct NestedPassCallback<'a>(pub &'a dyn Fn(&Ir, Op, &'static PassInfo, bool));
 
-impl std::fmt::Debug for Around<'_> {
+impl std::fmt::Debug for NestedPassCallback<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Around")
     }
 }
 
 /// A parsed nested pipeline, as a function that runs it on an op.
-pub type Nested = Box<dyn Fn(&mut Context<'_>, Op) -> Result<(), Failure>>;
+pub type NestedPipeline = Box<dyn Fn(&mut PassContext<'_>, Op) -> Result<(), PassFailure>>;
 
-impl Context<'_> {
+impl PassContext<'_> {
     /// Adds `n` to a statistic of the pass.
-    pub(crate) fn count(&mut self, what: &'static str, n: usize) {
-        self.counted.push((what, n));
+    pub(crate) fn add_statistic(&mut self, what: &'static str, n: usize) {
+        self.statistics.push((what, n));
     }
 
     /// Reports a remark on an op.
     pub fn remark(&mut self, op: Op, text: &str) {
-        self.sink.tell_op(Severity::Remark, self.ir, op, text);
+        self.sink.report_at_op(DiagnosticSeverity::Remark, self.ir, op, text);
     }
 }
 
-impl Options {
+impl PassOptions {
     /// Returns the value of an option as text.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|it| it.0 == name).map_or("", |it| it.1.as_str())
@@ -142,9 +142,9 @@ impl PassInfo {
     ///
     /// # Errors
     /// An unknown or invalid option. The message has the wording of MLIR.
-    pub(crate) fn options(&'static self, text: &str) -> Result<Options, String> {
+    pub(crate) fn parse_options(&'static self, text: &str) -> Result<PassOptions, String> {
         let given = self.options.iter().map(|it| (it.name, it.default.to_owned()));
-        let mut out = Options(given.collect());
+        let mut out = PassOptions(given.collect());
         let failed =
             |what: String| format!("{what}\nfailed to add `{}` with options `{text}`", self.name);
         for (key, value) in split_options(text) {
@@ -204,7 +204,7 @@ impl PassInfo {
     }
 
     /// Returns the pass with its options, in the syntax of pipelines.
-    pub fn text(&self, options: &Options) -> String {
+    pub fn pipeline_text(&self, options: &PassOptions) -> String {
         if options.0.is_empty() {
             return self.name.to_owned();
         }

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 /// The execution times by activity.
 #[derive(Debug)]
 pub struct Timing {
-    nodes: Vec<Node>,
+    nodes: Vec<TimingNode>,
     open: Vec<(usize, Instant)>,
 }
 
 #[derive(Debug)]
-struct Node {
+struct TimingNode {
     name: String,
     slot: usize,
     time: Duration,
@@ -20,7 +20,7 @@ struct Node {
 
 /// The format of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Display {
+pub struct TimingFormat {
     /// True for a list, longest first; false for a tree.
     pub is_list: bool,
     /// True for JSON; false for text.
@@ -29,8 +29,12 @@ pub struct Display {
 
 impl Default for Timing {
     fn default() -> Self {
-        let root =
-            Node { name: "Total".to_owned(), slot: 0, time: Duration::ZERO, children: Vec::new() };
+        let root = TimingNode {
+            name: "Total".to_owned(),
+            slot: 0,
+            time: Duration::ZERO,
+            children: Vec::new(),
+        };
         Self { nodes: vec![root], open: vec![(0, Instant::now())] }
     }
 }
@@ -48,8 +52,12 @@ impl Timing {
         let mut same = self.nodes[around].children.iter().copied();
         let found = same.find(|&it| self.nodes[it].name == name && self.nodes[it].slot == slot);
         let node = found.unwrap_or_else(|| {
-            let node =
-                Node { name: name.to_owned(), slot, time: Duration::ZERO, children: Vec::new() };
+            let node = TimingNode {
+                name: name.to_owned(),
+                slot,
+                time: Duration::ZERO,
+                children: Vec::new(),
+            };
             self.nodes.push(node);
             let number = self.nodes.len() - 1;
             self.nodes[around].children.push(number);
@@ -68,7 +76,7 @@ impl Timing {
     }
 
     /// Returns the report of all times so far.
-    pub fn report(&mut self, display: Display) -> String {
+    pub fn report(&mut self, display: TimingFormat) -> String {
         while self.open.len() > 1 {
             self.leave();
         }

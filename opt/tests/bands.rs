@@ -21,7 +21,7 @@ fn bands(name: &str, text: &str) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn statements_of_few_loops_wait_with_their_rows() {
+fn statements_in_few_loops_are_aligned_with_deeper_ones() {
     // The Gram-Schmidt process: all statements share k and j.
     let text = "func.func @f(%A: memref<600x600xf64>, %R: memref<600x600xf64>, %Q: memref<600x600xf64>, %x: f64) {
       affine.for %k = 0 to 600 {
@@ -82,7 +82,7 @@ fn statements_share_an_inner_band_if_one_is_shifted_by_a_size() {
 }
 
 #[test]
-fn a_loop_runs_backwards_beside_one_of_a_statement_of_fewer_loops() {
+fn a_loop_is_reversed_in_a_band_with_a_shallower_statement() {
     // Back substitution solves for the last unknown first.
     let text = "func.func @f(%U: memref<900x900xf64>, %x: memref<900xf64>, %b: memref<900xf64>) {
       affine.for %j = 0 to 900 {
@@ -105,7 +105,7 @@ fn a_loop_runs_backwards_beside_one_of_a_statement_of_fewer_loops() {
 }
 
 #[test]
-fn time_is_in_the_band_of_a_wide_stencil() {
+fn the_time_loop_is_in_the_band_of_a_wide_stencil() {
     let text = "func.func @f(%A: memref<90000xf64>) {
       affine.for %t = 0 to 50 { affine.for %i = 7 to 89993 {
         %a = affine.load %A[%i - 7] : memref<90000xf64>

@@ -73,7 +73,7 @@ fn programs() -> Vec<String> {
 }
 
 #[test]
-fn passes_come_to_an_end_with_a_program() {
+fn passes_terminate_on_cyclic_programs() {
     for pipeline in [
         "builtin.module(canonicalize)",
         "builtin.module(canonicalize{top-down=false})",
@@ -105,7 +105,7 @@ fn passes_come_to_an_end_with_a_program() {
 }
 
 #[test]
-fn unreachable_blocks_are_gone_before_patterns_run() {
+fn unreachable_blocks_are_removed_before_patterns_run() {
     for cycle in CYCLES {
         let text = format!("{HEAD}  return %x : i32\n^bb1:\n{cycle}\n  cf.br ^bb1\n}}");
         for pass in ["canonicalize", "inline"] {

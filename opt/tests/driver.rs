@@ -22,7 +22,7 @@ fn stderr(output: &Output) -> String {
 
 /// Rust's formatter pads to at most 65,535 characters.
 #[test]
-fn names_may_be_longer_than_what_is_padded() {
+fn names_may_exceed_the_padding_limit() {
     let input = file("long.mlir", &format!("\"a.{}\"() : () -> ()\n", "b".repeat(100_000)));
     let output = run(&["--allow-unregistered-dialect", "--print-op-stats"], &input);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -33,7 +33,7 @@ fn names_may_be_longer_than_what_is_padded() {
 }
 
 #[test]
-fn wrong_pipelines_are_told_as_upstream_tells_them() {
+fn invalid_pipelines_have_the_error_messages_of_mlir_opt() {
     let input = file("wrong.mlir", MODULE);
     for (pipeline, expected) in [
         (
@@ -77,7 +77,7 @@ fn a_pipeline_is_shown_with_all_options_in_order() {
 }
 
 #[test]
-fn a_pass_runs_a_pipeline_and_what_is_printed_around_passes_sees_it() {
+fn passes_in_dynamic_pipelines_are_printed() {
     let input = file("dynamic.mlir", MODULE);
     let pipeline =
         "--pass-pipeline=builtin.module(func.func(composite-fixed-point-pass{pipeline=any(cse)}))";
@@ -109,7 +109,7 @@ const ARGUMENTS: &str =
 ";
 
 #[test]
-fn memrefs_that_a_function_is_passed_may_share_elements_if_a_flag_says_so() {
+fn memref_arguments_may_alias_with_the_flag() {
     let file = file("arguments.mlir", ARGUMENTS);
     let before = run(&[], &file).stdout;
     for pass in [
@@ -136,7 +136,7 @@ fn memrefs_that_a_function_is_passed_may_share_elements_if_a_flag_says_so() {
 }
 
 #[test]
-fn reproducers_reproduce() {
+fn reproducers_reproduce_the_failure() {
     let input = file("failing.mlir", MODULE);
     let reproducer = file("reproducer.mlir", "");
     let flag = format!("--mlir-pass-pipeline-crash-reproducer={}", reproducer.display());
@@ -163,7 +163,7 @@ fn reproducers_reproduce() {
 
 #[cfg(unix)]
 #[test]
-fn what_a_file_is_stays_when_the_output_goes_there() {
+fn output_files_keep_links_and_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = std::env::temp_dir().join(format!("noisy-opt-files-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -207,7 +207,7 @@ fn what_a_file_is_stays_when_the_output_goes_there() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_never_ends_is_not_read_to_its_end() {
+fn endless_input_is_rejected() {
     let output = run(&[], std::path::Path::new("/dev/zero"));
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("more than 268435456 bytes"), "{}", stderr(&output));
@@ -245,7 +245,7 @@ func.func @f() -> (i32, i32, i32, i32) {{\n{ops}  return %0, %1, %2, %3 : i32, i
 }
 
 #[test]
-fn resources_that_are_mentioned_are_printed_whatever_their_keys() {
+fn referenced_resources_are_printed() {
     let program = "module attributes {r.b = dense_resource<\"two\\20\\FF\"> : tensor<2xf16>} {
 }
 
@@ -268,7 +268,7 @@ fn resources_that_are_mentioned_are_printed_whatever_their_keys() {
 }
 
 #[test]
-fn the_page_of_a_replay_replaces_no_program() {
+fn replay_does_not_overwrite_programs() {
     let input = file("replayed.mlir", MODULE);
     let name = input.to_str().expect("a name");
     // Without another argument, the input file would be the target of the page.
@@ -306,14 +306,14 @@ fn help_shows_which_flags_take_a_value() {
 }
 
 #[test]
-fn a_schedule_names_lines() {
+fn printed_schedules_have_line_numbers() {
     let text = "// A comment.\nfunc.func @f(%A: memref<60xf64>, %x: f64) {\n  affine.for %i = 0 to 60 {\n    affine.store %x, %A[%i] : memref<60xf64>\n  }\n  return\n}\n";
     let output = run(&["--print-schedule"], &file("schedule.mlir", text));
     assert!(stderr(&output).starts_with("nest at line 3, column 3:\n"), "{}", stderr(&output));
 }
 
 #[test]
-fn ops_of_heir_are_accepted() {
+fn heir_ops_are_accepted() {
     let generic = "func.func @f(%a: f32) -> f32 {\n  %0 = \"mgmt.modreduce\"(%a) : (f32) -> f32\n  return %0 : f32\n}\n";
     let output = run(&["--cse"], &file("heir-generic.mlir", generic));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -8,7 +8,7 @@ mod common;
 mod tool;
 
 /// Returns functions each of which calls the previous one twice.
-fn doubling(n: usize) -> String {
+fn doubling_functions(n: usize) -> String {
     let mut text =
         "func.func private @f0(%x: i32) {\n  \"a.b\"(%x) : (i32) -> ()\n  return\n}\n".to_owned();
     for it in 1..=n {
@@ -22,8 +22,8 @@ fn doubling(n: usize) -> String {
 }
 
 #[test]
-fn functions_that_call_double_are_inlined_while_there_is_room() {
-    let input = tool::file("doubling.mlir", &doubling(40));
+fn inlining_stops_at_the_size_limit() {
+    let input = tool::file("doubling.mlir", &doubling_functions(40));
     let output = tool::run(&["--inline", "--allow-unregistered-dialect"], &input);
     let said = String::from_utf8_lossy(&output.stderr);
     let text = String::from_utf8_lossy(&output.stdout);
@@ -38,7 +38,7 @@ fn functions_that_call_double_are_inlined_while_there_is_room() {
     assert_eq!(other.matches("\"a.b\"").count(), 2, "{}", &other[..200.min(other.len())]);
     let _ = std::fs::remove_file(input);
 
-    let input = tool::file("doubling-few.mlir", &doubling(10));
+    let input = tool::file("doubling-few.mlir", &doubling_functions(10));
     let output = tool::run(&["--inline", "--allow-unregistered-dialect"], &input);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -47,7 +47,7 @@ fn functions_that_call_double_are_inlined_while_there_is_room() {
 }
 
 #[test]
-fn copies_regions_with_blocks_and_with_uses_before_definitions() {
+fn inlining_copies_regions_with_blocks_and_uses_before_definitions() {
     for body in [
         "\"t.w\"() ({\n  cf.cond_br %b, ^a(%x : i32), ^c\n^a(%p: i32):\n  \"t.k\"(%p) : (i32) -> ()\n  cf.br ^c\n^c:\n  \"t.end\"() : () -> ()\n}) : () -> ()",
         "builtin.module {\n  func.func @g(%d: i1) {\n    cf.cond_br %d, ^a, ^c\n  ^a:\n    \"t.k\"() : () -> ()\n    cf.br ^c\n  ^c:\n    func.return\n  }\n}",

@@ -28,7 +28,7 @@ fn printed(ir: &Ir) -> Vec<String> {
 }
 
 #[test]
-fn the_text_says_what_the_passes_left_and_comments_stay_with_their_ops() {
+fn edited_text_equals_the_result_and_comments_stay_with_their_ops() {
     let all = "builtin.module(canonicalize,cse,loop-invariant-code-motion,canonicalize)";
     let cleanup = "builtin.module(canonicalize,cse,canonicalize)";
     for seed in 0..60 {
@@ -60,7 +60,7 @@ fn the_text_says_what_the_passes_left_and_comments_stay_with_their_ops() {
 }
 
 #[test]
-fn bytes_stay_where_nothing_is_to_be_done() {
+fn unchanged_text_is_preserved() {
     for seed in 0..20 {
         let text = program(seed);
         assert_eq!(kept(&text, "builtin.module()"), text);
@@ -70,7 +70,7 @@ fn bytes_stay_where_nothing_is_to_be_done() {
 }
 
 #[test]
-fn edits_say_what_moved_what_is_new_and_what_lost_its_blocks() {
+fn edits_move_insert_and_remove_ops_and_blocks() {
     let text = "// Head.
 func.func @f(%a: i32, %m: memref<8xi32>) -> i32 {   // f
   %c0 = arith.constant 0 : index
@@ -112,7 +112,7 @@ func.func @f(%a: i32, %m: memref<8xi32>) -> i32 {   // f
 }
 
 #[test]
-fn what_cannot_be_read_or_fails_is_told() {
+fn errors_in_the_text_and_failed_passes_are_reported() {
     let edits = |text: &str, passes: &str| {
         let pipeline = Pipeline::parse(passes).expect("a pipeline");
         keep::edits(text, &pipeline, None)

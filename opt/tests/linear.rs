@@ -3,23 +3,23 @@
 use std::fmt::Write as _;
 
 use noisy_opt::actions::Actions;
-use noisy_opt::diagnostics::{Input, Sink};
-use noisy_opt::driver::manager::{Manager, Settings};
+use noisy_opt::diagnostics::{DiagnosticSink, InputText};
+use noisy_opt::driver::manager::{ManagerSettings, PassManager};
 use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::driver::wrap;
+use noisy_opt::driver::wrap_in_module;
 use noisy_opt::timing::Timing;
 use noisy_syntax::Source;
 
 /// Returns the number of bytes that a pipeline allocates for a program.
-fn work(text: &str, pipeline: &str) -> u64 {
+fn allocated_bytes(text: &str, pipeline: &str) -> u64 {
     let mut ir = Source::new(text).into_ir();
-    let top = wrap(&mut ir);
+    let top = wrap_in_module(&mut ir);
     let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
-    let mut sink = Sink::new(Input::new("in.mlir", text.to_owned(), 0), false);
-    let (settings, mut timing) = (Settings::default(), Timing::default());
+    let mut sink = DiagnosticSink::new(InputText::new("in.mlir", text.to_owned(), 0), false);
+    let (settings, mut timing) = (ManagerSettings::default(), Timing::default());
     let mut actions = Actions::default();
     let count = allocation_counter::measure(|| {
-        let mut manager = Manager::new(&settings, &mut sink, &mut timing, &mut actions);
+        let mut manager = PassManager::new(&settings, &mut sink, &mut timing, &mut actions);
         manager.run(&mut ir, top, &pipeline).expect("the passes run");
     });
     count.bytes_total
@@ -36,7 +36,7 @@ fn blocks(n: usize, start: &str, to: &dyn Fn(usize) -> usize) -> String {
 }
 
 #[test]
-fn branches_cost_in_proportion_to_the_blocks() {
+fn branch_patterns_are_linear_in_the_blocks() {
     let start = "cf.br ^b0";
     let chain = |n: usize| blocks(n, start, &|it| it + 1);
     let ring = |n: usize| blocks(n, start, &|it| (it * 7 + 1) % n);
@@ -44,7 +44,10 @@ fn branches_cost_in_proportion_to_the_blocks() {
     let programs: [&dyn Fn(usize) -> String; 3] = [&chain, &ring, &unreached];
     for program in programs {
         for pipeline in ["builtin.module(canonicalize)", "builtin.module(cse,sccp)"] {
-            let (one, four) = (work(&program(1000), pipeline), work(&program(4000), pipeline));
+            let (one, four) = (
+                allocated_bytes(&program(1000), pipeline),
+                allocated_bytes(&program(4000), pipeline),
+            );
             assert!(four < 6 * one, "{one} bytes, for four times the blocks {four}: {pipeline}");
         }
     }
@@ -52,7 +55,7 @@ fn branches_cost_in_proportion_to_the_blocks() {
 
 /// Returns a function of about `n` ops in one block: arithmetic, partly repeated or constant,
 /// loads, stores and conditionals.
-fn straight(n: usize) -> String {
+fn straight_line_function(n: usize) -> String {
     let mut text =
         String::from("func.func @f(%a: i32, %c: i1, %m: memref<8xi32>, %i: index) -> i32 {\n");
     let mut last = "%a".to_owned();
@@ -78,7 +81,7 @@ fn straight(n: usize) -> String {
 }
 
 #[test]
-fn passes_cost_in_proportion_to_the_ops_of_a_straight_line() {
+fn passes_are_linear_in_the_ops_of_a_block() {
     let passes = [
         "canonicalize",
         "canonicalize{region-simplify=aggressive}",
@@ -94,10 +97,10 @@ fn passes_cost_in_proportion_to_the_ops_of_a_straight_line() {
         "trivial-dce",
         "test-constant-fold",
     ];
-    let (small, large) = (straight(2000), straight(8000));
+    let (small, large) = (straight_line_function(2000), straight_line_function(8000));
     for pass in passes {
         let pipeline = format!("builtin.module({pass})");
-        let (one, four) = (work(&small, &pipeline), work(&large, &pipeline));
+        let (one, four) = (allocated_bytes(&small, &pipeline), allocated_bytes(&large, &pipeline));
         assert!(four < 6 * one.max(1000), "{one} bytes, for four times the ops {four}: {pass}");
     }
 }
@@ -130,7 +133,7 @@ fn arguments(n: usize) -> String {
 /// Adjacent `scf.if` ops with the same condition are merged, and the ops of the shorter one are
 /// moved.
 #[test]
-fn choices_in_a_row_cost_in_proportion_to_their_number() {
+fn merging_adjacent_ifs_is_linear() {
     let row = |n: usize| {
         let mut text = String::from("func.func @f(%c: i1, %v0: i32) -> i32 {\n");
         for at in 0..n {
@@ -145,12 +148,12 @@ fn choices_in_a_row_cost_in_proportion_to_their_number() {
         text
     };
     let pipeline = "builtin.module(canonicalize)";
-    let (one, four) = (work(&row(250), pipeline), work(&row(1000), pipeline));
+    let (one, four) = (allocated_bytes(&row(250), pipeline), allocated_bytes(&row(1000), pipeline));
     assert!(four < 6 * one, "{one} bytes, for four times the choices {four}");
 }
 
 #[test]
-fn long_lists_cost_in_proportion_to_their_length() {
+fn passes_are_linear_in_long_lists() {
     let programs: [(&str, &dyn Fn(usize) -> String); 4] = [
         ("canonicalize", &|n| switch(n, true)),
         ("canonicalize", &|n| switch(n, false)),
@@ -159,14 +162,17 @@ fn long_lists_cost_in_proportion_to_their_length() {
     ];
     for (pass, program) in programs {
         let pipeline = format!("builtin.module({pass})");
-        let (one, four) = (work(&program(1000), &pipeline), work(&program(4000), &pipeline));
+        let (one, four) = (
+            allocated_bytes(&program(1000), &pipeline),
+            allocated_bytes(&program(4000), &pipeline),
+        );
         assert!(four < 6 * one, "{one} bytes, for four times the list {four}: {pass}");
     }
 }
 
 /// The operands of a branch are set once, not once for each slot.
 #[test]
-fn slots_of_a_loop_cost_in_proportion_to_their_number() {
+fn mem2reg_is_linear_in_the_slots_of_a_loop() {
     let program = |n: usize| {
         let mut text = "func.func @f(%c: i1, %a: i32) {\n".to_owned();
         for at in 0..n {
@@ -183,12 +189,13 @@ fn slots_of_a_loop_cost_in_proportion_to_their_number() {
         text + "  cf.cond_br %c, ^head, ^end\n^end:\n  return\n}\n"
     };
     let pipeline = "builtin.module(mem2reg)";
-    let (one, four) = (work(&program(250), pipeline), work(&program(1000), pipeline));
+    let (one, four) =
+        (allocated_bytes(&program(250), pipeline), allocated_bytes(&program(1000), pipeline));
     assert!(four < 6 * one, "{one} bytes, for four times the slots {four}");
 }
 
 #[test]
-fn lists_of_symbols_that_attributes_share_are_looked_into_once() {
+fn shared_attributes_are_searched_for_symbols_once() {
     let doubled = |n: usize| {
         let mut text = String::from("#a0 = [@f, @f]\n");
         for at in 1..=n {
@@ -199,13 +206,13 @@ fn lists_of_symbols_that_attributes_share_are_looked_into_once() {
         )
     };
     for (n, most) in [(5, 1 << 20), (60, 1 << 22)] {
-        let bytes = work(&doubled(n), "builtin.module(symbol-privatize,symbol-dce)");
+        let bytes = allocated_bytes(&doubled(n), "builtin.module(symbol-privatize,symbol-dce)");
         assert!(bytes < most, "{bytes} bytes for {n} doublings");
     }
 }
 
 #[test]
-fn choices_cost_in_proportion_to_their_constraints() {
+fn scheduling_is_linear_in_the_constraints_of_an_if() {
     let text = |n: usize| {
         let constraints: Vec<String> = (0..n).map(|i| format!("d0 - {i} >= 0")).collect();
         format!(
@@ -213,7 +220,7 @@ fn choices_cost_in_proportion_to_their_constraints() {
             constraints.join(", ")
         )
     };
-    let work = |n| work(&text(n), "builtin.module(func.func(affine-schedule))");
+    let work = |n| allocated_bytes(&text(n), "builtin.module(func.func(affine-schedule))");
     let (once, twice) = (work(1_000), work(2_000));
     assert!(twice < 3 * once, "{once} {twice}");
 }

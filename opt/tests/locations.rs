@@ -74,7 +74,7 @@ fn stdout(name: &str, args: &[&str], text: &str) -> String {
 }
 
 #[test]
-fn locations_are_printed_as_upstream_prints_them_and_read_again() {
+fn locations_are_printed_like_in_mlir_opt_and_parsed() {
     let printed = stdout("located.mlir", &["-mlir-print-debuginfo"], TEXT);
     assert_eq!(printed, PRINTED);
     // All locations are now explicit, so they do not depend on the name of the input file.
@@ -102,7 +102,7 @@ fn locations_are_printed_as_upstream_prints_them_and_read_again() {
 }
 
 #[test]
-fn ops_that_passes_make_come_from_those_that_they_stand_for() {
+fn created_ops_have_the_locations_of_replaced_ops() {
     let text = r#"func.func @f(%a: i32) -> i32 {
   %z = arith.addi %a, %a : i32
   %c5 = arith.constant 5 : i32 loc("five")
@@ -124,7 +124,7 @@ fn ops_that_passes_make_come_from_those_that_they_stand_for() {
 }
 
 #[test]
-fn only_actions_on_ops_from_some_places_are_logged() {
+fn location_filters_limit_logged_actions() {
     let text = r#"func.func @f(%a: i32) -> i32 {
   return %a : i32
 }

@@ -6,14 +6,14 @@ mod common;
 use expect_test::{Expect, expect};
 use noisy_syntax::print;
 
-fn becomes(text: &str, expected: &Expect) {
+fn assert_canonicalized(text: &str, expected: &Expect) {
     let ir = common::run("builtin.module(mem2reg)", text).expect("the pass runs");
     expected.assert_eq(&print::custom(&ir));
 }
 
 #[test]
-fn blocks_get_arguments_where_stores_meet_and_a_load_follows() {
-    becomes(
+fn blocks_get_arguments_where_different_stores_reach_a_load() {
+    assert_canonicalized(
         r#"func.func @f(%c: i1, %a: i32, %n: i32) -> i32 {
   %s = memref.alloca() : memref<i32>
   %unread = memref.alloca() : memref<1x1xf32>
@@ -67,8 +67,8 @@ fn blocks_get_arguments_where_stores_meet_and_a_load_follows() {
 }
 
 #[test]
-fn a_slot_that_is_used_otherwise_or_elsewhere_stays() {
-    becomes(
+fn slots_with_other_uses_are_kept() {
+    assert_canonicalized(
         r#"func.func @f(%c: i1, %a: i32, %i: index) -> (i32, i32) {
   %in_region = memref.alloca() : memref<i32>
   scf.if %c { memref.store %a, %in_region[] : memref<i32> }
@@ -129,8 +129,8 @@ fn a_slot_that_is_used_otherwise_or_elsewhere_stays() {
 
 /// The branch operand for one slot was loaded from another slot, which is promoted later.
 #[test]
-fn slots_that_are_stored_to_each_other_are_passed_on() {
-    becomes(
+fn slots_that_exchange_values_in_a_loop_are_promoted() {
+    assert_canonicalized(
         r"func.func @rotate(%c: i1, %a: i32, %b: i32) -> i32 {
   %x = memref.alloca() : memref<i32>
   %y = memref.alloca() : memref<i32>

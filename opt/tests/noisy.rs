@@ -10,12 +10,12 @@ fn run(pass: &str, text: &str) -> Result<String, Vec<String>> {
     common::run(&format!("builtin.module({pass})"), text).map(|it| print::custom(&it))
 }
 
-fn becomes(pass: &str, text: &str, expected: &Expect) {
+fn assert_canonicalized(pass: &str, text: &str, expected: &Expect) {
     expected.assert_eq(&run(pass, text).expect("the pass runs"));
 }
 
 #[test]
-fn the_search_may_be_limited() {
+fn the_search_time_may_be_limited() {
     let text = "func.func @f(%x: i5) -> i5 {
   %0 = noisy.encode %x : i5 -> !noisy.i32
   %1 = noisy.mul %0, %0 : !noisy.i32
@@ -35,7 +35,7 @@ fn the_search_may_be_limited() {
 
 #[test]
 fn noise_is_reduced_in_branches_and_loops() {
-    becomes(
+    assert_canonicalized(
         "noisy-reduce-noise",
         "func.func @branch(%x: i5, %c: i1) -> i5 {
   %0 = noisy.encode %x : i5 -> !noisy.i32
@@ -118,7 +118,7 @@ fn only_the_functions_in_the_op_are_changed() {
 }
 
 #[test]
-fn what_cannot_be_placed_is_told() {
+fn impossible_placements_are_reported() {
     let text = "func.func @f(%x: !noisy.i32 {noisy.bound = 40 : i32}) -> !noisy.i32 {
   %0 = noisy.mul %x, %x : !noisy.i32
   return %0 : !noisy.i32
@@ -153,7 +153,7 @@ fn value(text: &str, argument: u8) -> u8 {
 }
 
 #[test]
-fn products_are_sums_of_the_same_value() {
+fn mul_to_add_preserves_results() {
     for factor in -128_i16..128 {
         let text = format!(
             "func.func @f(%x: i8) -> i8 {{
@@ -173,7 +173,7 @@ fn products_are_sums_of_the_same_value() {
 }
 
 #[test]
-fn loops_unroll_wholly_or_say_that_they_do_not() {
+fn full_unrolling_succeeds_or_reports_a_failure() {
     let text = |n: &str| {
         format!(
             "func.func @f(%m: memref<4x3xi32>, %n: index) {{
@@ -232,7 +232,7 @@ fn sums_and_loops_are_rewritten() {
 }
 
 #[test]
-fn what_needs_no_reduction_is_not_rewritten() {
+fn functions_that_need_no_reduction_are_not_rewritten() {
     let text = "func.func @f(%x: !noisy.i32, %y: !noisy.i32) -> !noisy.i32 {
   %0 = noisy.mul %x, %y : !noisy.i32
   %1 = noisy.mul %x, %x : !noisy.i32

@@ -34,7 +34,7 @@ fn triangle(sum: &str) -> String {
 }
 
 #[test]
-fn a_sum_of_many_waiting_operations_is_not_tiled_for() {
+fn nests_with_long_dependence_chains_are_not_tiled() {
     let short = triangle("%p = arith.mulf %a, %b : f64\n%s = arith.addf %o, %p : f64");
     let long = triangle(
         "%h = arith.mulf %o, %x : f64\n%p = arith.addf %h, %a : f64\n%q = arith.addf %p, %b : f64
@@ -47,7 +47,7 @@ fn a_sum_of_many_waiting_operations_is_not_tiled_for() {
 }
 
 #[test]
-fn what_fits_into_a_cache_is_not_tiled() {
+fn nests_that_fit_in_the_cache_are_not_tiled() {
     let product = "affine.for %i = 0 to 20 { affine.for %k = 0 to 20 { affine.for %j = 0 to 20 {
         %a = affine.load %A[%i, %k] : TY
         %b = affine.load %A[%k, %j] : TY
@@ -63,7 +63,7 @@ fn what_fits_into_a_cache_is_not_tiled() {
 }
 
 #[test]
-fn stores_go_on_by_one_element_where_one_access_must_jump() {
+fn stores_are_contiguous_if_one_access_must_be_strided() {
     let (_, after) = scheduled(
         3000,
         "affine.for %i = 0 to N { affine.for %j = affine_map<(d0) -> (d0)>(%i) to N {
@@ -80,7 +80,7 @@ fn stores_go_on_by_one_element_where_one_access_must_jump() {
 }
 
 #[test]
-fn a_wavefront_that_meets_no_element_again_has_few_rows_side_by_side() {
+fn wavefronts_without_reuse_have_narrow_tiles() {
     let (_, after) = scheduled(
         3000,
         "affine.for %i = 1 to N { affine.for %j = 1 to N {
@@ -94,7 +94,7 @@ fn a_wavefront_that_meets_no_element_again_has_few_rows_side_by_side() {
 }
 
 #[test]
-fn rows_that_go_on_one_by_one_stay_where_tiles_would_jump() {
+fn contiguous_loops_are_kept_if_tiles_would_be_strided() {
     // Dependences span several rows in both directions. Bands are skewed by such factors that no
     // row advances by one element.
     let (before, after) = scheduled(
@@ -118,7 +118,7 @@ fn rows_that_go_on_one_by_one_stay_where_tiles_would_jump() {
 }
 
 #[test]
-fn functions_of_very_many_accesses_are_left() {
+fn functions_with_too_many_accesses_are_not_scheduled() {
     let stores = "affine.store %x, %A[%i, 0] : TY\n".repeat(2001);
     let (before, after) = scheduled(8, &format!("affine.for %i = 0 to N {{\n{stores}}}"));
     assert_eq!(before, after);

@@ -6,14 +6,14 @@ mod common;
 use expect_test::{Expect, expect};
 use noisy_syntax::print;
 
-fn becomes(text: &str, expected: &Expect) {
+fn assert_canonicalized(text: &str, expected: &Expect) {
     let ir = common::run("builtin.module(remove-dead-values)", text).expect("the pass runs");
     expected.assert_eq(&print::custom(&ir));
 }
 
 #[test]
-fn what_only_needs_itself_goes() {
-    becomes(
+fn values_used_only_by_themselves_are_removed() {
+    assert_canonicalized(
         r#"func.func private @callee(%a: i32, %b: i32, %c: i32) -> (i32, i32) {
  %0 = arith.addi %a, %a : i32
  return %0, %b : i32, i32 }
@@ -127,8 +127,8 @@ func.func @blk(%c: i1, %a: i32, %m: memref<i32>) {
 }
 
 #[test]
-fn what_blocks_in_blocks_pass_on_to_nobody_goes() {
-    becomes(
+fn unused_arguments_of_nested_blocks_are_removed() {
+    assert_canonicalized(
         r"func.func @main(%p: i64, %m: memref<8xi64>, %c: i1) -> i64 {
   %0 = arith.constant 1 : i8
   %1 = arith.constant 0 : i32
@@ -182,8 +182,8 @@ fn what_blocks_in_blocks_pass_on_to_nobody_goes() {
 
 /// Calls in unreachable blocks are ignored, because the blocks are removed.
 #[test]
-fn calls_that_nothing_reaches_go() {
-    becomes(
+fn unreachable_calls_do_not_keep_values_alive() {
+    assert_canonicalized(
         "func.func private @h(%a: i32) -> i8 {
   %0 = arith.constant -1 : i8
   return %0 : i8

@@ -61,7 +61,7 @@ fn replayed(rows: &str) -> (String, String, usize) {
 
 /// Runs passes and checks the first and the last program of the replay. Returns the number of steps
 /// with changes.
-fn check(name: &str, text: &str, passes: &[&str], least: usize) -> usize {
+fn check_replay(name: &str, text: &str, passes: &[&str], least: usize) -> usize {
     let input = file(&format!("{name}.mlir"), text);
     let rows = input.with_extension("jsonl");
     let flag = format!("--replay={}", rows.display());
@@ -78,19 +78,19 @@ fn check(name: &str, text: &str, passes: &[&str], least: usize) -> usize {
 }
 
 #[test]
-fn the_last_step_is_what_the_passes_left() {
+fn the_last_step_equals_the_output_of_the_passes() {
     for seed in 0..8 {
         let text = program(seed);
         let all =
             ["-canonicalize", "-cse", "-sccp", "-loop-invariant-code-motion", "-canonicalize"];
-        check("random", &text, &all, 5);
+        check_replay("random", &text, &all, 5);
         let pipeline = "--pass-pipeline=builtin.module(func.func(cse,canonicalize),symbol-dce)";
-        check("nested", &text, &[pipeline], 5);
+        check_replay("nested", &text, &[pipeline], 5);
     }
 }
 
 #[test]
-fn steps_after_too_much_is_looked_at_are_one() {
+fn steps_after_the_visit_limit_are_merged() {
     // Each step adds more ops than the limit up to which only changed ops are compared.
     let (n_calls, n_ops) = (1100, 60);
     let ops = (1..n_ops).map(|it| format!("  %{it} = arith.muli %{}, %a : i32\n", it - 1));
@@ -103,12 +103,12 @@ fn steps_after_too_much_is_looked_at_are_one() {
         n_ops - 1,
         calls.collect::<String>(),
     );
-    let n_steps = check("large", &text, &["-inline=default-pipeline="], 400);
+    let n_steps = check_replay("large", &text, &["-inline=default-pipeline="], 400);
     assert!(n_steps < n_calls - 100, "{n_steps} steps");
 }
 
 #[test]
-fn functions_that_go_blocks_that_merge_and_bodies_that_are_inlined_are_replayed() {
+fn removed_functions_merged_blocks_and_inlined_bodies_are_replayed() {
     let text = "func.func private @gone(%a: i32) -> i32 {
   %0 = arith.addi %a, %a : i32
   return %0 : i32
@@ -131,13 +131,13 @@ func.func @f(%c: i1, %a: i32) -> (i32, i32) {
   return %y, %a : i32, i32
 }
 ";
-    check("calls", text, &["-inline", "-canonicalize", "-symbol-dce", "-cse"], 4);
-    check("blocks", text, &["-canonicalize"], 3);
-    check("sccp", text, &["-sccp", "-remove-dead-values", "-canonicalize"], 2);
+    check_replay("calls", text, &["-inline", "-canonicalize", "-symbol-dce", "-cse"], 4);
+    check_replay("blocks", text, &["-canonicalize"], 3);
+    check_replay("sccp", text, &["-sccp", "-remove-dead-values", "-canonicalize"], 2);
 }
 
 #[test]
-fn the_page_is_one_file_and_every_part_of_a_split_file_is_in_it() {
+fn the_page_is_self_contained_and_has_all_parts_of_a_split_file() {
     let text = "func.func @f(%a: i32) -> i32 {\n  %0 = arith.constant 0 : i32\n  %1 = arith.addi %a, %0 : i32\n  return %1 : i32\n}\n";
     let input = file("parts.mlir", &format!("{text}// -----\n{}", text.replace("@f", "@g")));
     let page = input.with_extension("html");

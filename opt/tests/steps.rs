@@ -29,7 +29,7 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn counters_let_passes_and_patterns_through_by_number() {
+fn counters_limit_passes_and_patterns() {
     let input = file("counters.mlir", TEXT);
     let pipeline = "--pass-pipeline=builtin.module(func.func(cse))";
     // The pass is skipped on the first function and runs on the second one.
@@ -48,7 +48,7 @@ fn counters_let_passes_and_patterns_through_by_number() {
 }
 
 #[test]
-fn each_step_that_is_let_through_leaves_a_valid_program_and_all_of_them_what_no_limit_does() {
+fn every_step_limit_gives_a_valid_program() {
     let input = file("limit.mlir", TEXT);
     let passes = ["-canonicalize", "-cse", "-canonicalize"];
     let whole = stdout(&run(&passes, &input));
@@ -89,7 +89,7 @@ fn bisecting_finds_the_rewrite_after_which_a_command_fails() {
 }
 
 #[test]
-fn commands_that_always_or_never_fail_or_that_are_not_there_are_told() {
+fn commands_that_always_or_never_fail_or_do_not_exist_are_reported() {
     let input = file("never.mlir", TEXT);
     for (command, said) in [
         ("true", "does not fail after all"),
@@ -108,7 +108,7 @@ fn commands_that_always_or_never_fail_or_that_are_not_there_are_told() {
 }
 
 #[test]
-fn reducing_leaves_what_a_command_fails_on() {
+fn reduction_keeps_the_cause_of_the_failure() {
     let input = file("reduce.mlir", TEXT);
     let text = stdout(&run(&["--reduce", "! grep -q arith.xori"], &input));
     assert_eq!(text.matches("arith.").count(), 1, "{text}");
@@ -169,7 +169,7 @@ fn the_program_after_a_pass_is_shown_as_a_diff() {
 }
 
 #[test]
-fn passes_tell_of_each_op_that_they_change() {
+fn passes_report_each_changed_op() {
     let text = "func.func private @one(%a: i32) -> i32 {
   %0 = arith.addi %a, %a : i32
   return %0 : i32

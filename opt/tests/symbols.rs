@@ -60,7 +60,7 @@ fn symbol_dce_keeps_public_symbols_in_every_nesting() {
 }
 
 #[test]
-fn symbol_dce_keeps_what_a_reference_may_mean() {
+fn symbol_dce_keeps_possibly_referenced_symbols() {
     for (text, wanted) in [
         // The unregistered op may be a symbol table.
         (
@@ -100,14 +100,14 @@ fn symbol_dce_keeps_what_a_reference_may_mean() {
 }
 
 #[test]
-fn symbol_privatize_changes_known_symbols_of_the_table_alone() {
+fn symbol_privatize_changes_only_registered_symbols_of_the_table() {
     let text = "func.func @a() { return }\n\"t.x\"() {sym_name = \"b\"} : () -> ()\n\"t.w\"() ({ func.func @c() { return } }) : () -> ()\nmodule @m { func.func @d() { return } }";
     let left = symbols("builtin.module(symbol-privatize)", text);
     assert_eq!(left, ["private a", "b", "c", "private m", "d"]);
 }
 
 #[test]
-fn inline_erases_private_functions_in_known_ops_alone() {
+fn inline_erases_private_functions_only_in_registered_ops() {
     for (text, may_erase) in nestings() {
         let left = symbols("builtin.module(inline)", &text);
         for name in ["pub", "user"] {
@@ -127,7 +127,7 @@ fn inline_erases_private_functions_in_known_ops_alone() {
 }
 
 #[test]
-fn inlining_changes_the_meaning_of_no_symbol() {
+fn inlining_does_not_change_the_target_of_symbols() {
     // In the unregistered op, `@d` may be another function.
     let text = "func.func private @d() -> i32 { %0 = arith.constant 1 : i32 return %0 : i32 }
 func.func private @c() -> i32 { %0 = func.call @d() {no_inline} : () -> i32 return %0 : i32 }
@@ -146,7 +146,7 @@ func.func @g() -> i32 { %0 = func.call @c() : () -> i32 return %0 : i32 }";
 }
 
 #[test]
-fn remove_dead_values_leaves_functions_that_other_ops_may_call() {
+fn remove_dead_values_keeps_functions_with_unknown_calls() {
     for text in [
         // The call is in an unregistered op.
         "func.func private @c(%a: i32) { return }\n\"t.w\"() ({ func.func @g(%a: i32) { func.call @c(%a) : (i32) -> () return } }) : () -> ()",
@@ -162,7 +162,7 @@ fn remove_dead_values_leaves_functions_that_other_ops_may_call() {
 }
 
 #[test]
-fn sccp_assumes_nothing_of_calls_from_ops_of_unknown_kinds() {
+fn sccp_assumes_nothing_about_calls_in_unregistered_ops() {
     for outside in [
         "\"t.w\"() ({ func.func @g(%x: i32) { func.call @c(%x) : (i32) -> () func.return } }) : () -> ()",
         "func.func @h(%b: i1, %x: i32) { scf.if %b { builtin.module { func.func @g(%y: i32) { func.return } } }\n func.call @c(%x) : (i32) -> ()\n return }",

@@ -267,7 +267,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn passes_keep_what_programs_compute(
+    fn passes_preserve_results(
         numbers in prop::collection::vec(any::<u16>(), 1..400),
         args in prop::collection::vec((0_u64..16, 0_u64..256), 4),
     ) {
@@ -303,7 +303,7 @@ proptest! {
 }
 
 #[test]
-fn fixes_of_lints_keep_what_programs_compute() {
+fn lint_fixes_preserve_results() {
     let mut n_fixed = 0;
     for seed in 1..=300_u64 {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -314,8 +314,8 @@ fn fixes_of_lints_keep_what_programs_compute() {
             state ^= state << 17;
             numbers.push((state >> 40) as u16);
         }
-        let text = lints::commented(&program(&numbers));
-        let (after, n) = lints::fixed(&text, seed % 2 == 0);
+        let text = lints::with_line_comments(&program(&numbers));
+        let (after, n) = lints::apply_fixes(&text, seed % 2 == 0);
         n_fixed += n;
         let (before, after_ir) = (read(&text), read(&after));
         for (a, b) in [(0, 0), (3, 200), (15, 7), (8, 128)] {
@@ -335,7 +335,7 @@ fn fixes_of_lints_keep_what_programs_compute() {
 }
 
 #[test]
-fn a_switch_on_a_constant_goes_to_the_case_of_the_same_bits() {
+fn switches_on_constants_select_the_case_with_equal_bits() {
     let text = "func.func @main() -> i8 {
   %flag = arith.constant -1 : i8
   %0 = arith.constant 10 : i8
@@ -355,7 +355,7 @@ fn a_switch_on_a_constant_goes_to_the_case_of_the_same_bits() {
 }
 
 #[test]
-fn a_quotient_of_poison_by_one_may_leave_a_loop_that_never_runs() {
+fn quotients_of_poison_by_one_may_be_hoisted() {
     let text = "func.func @main() -> i4 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -375,7 +375,7 @@ fn a_quotient_of_poison_by_one_may_leave_a_loop_that_never_runs() {
 }
 
 #[test]
-fn a_ring_of_blocks_that_only_branch_becomes_one_block() {
+fn cycles_of_empty_blocks_become_one_block() {
     for n in [1, 2, 9, 1000] {
         let mut text = "func.func @main(%x: i8) {\n  cf.br ^b0(%x : i8)\n".to_owned();
         for i in 0..n {

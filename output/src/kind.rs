@@ -9,7 +9,7 @@ use crate::shown::shown_path;
 
 /// The kind of content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// An MLIR program.
     Program,
     /// A configuration in TOML.
@@ -28,7 +28,7 @@ pub enum Kind {
     Xml,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Program => "an MLIR program",
@@ -46,7 +46,7 @@ impl fmt::Display for Kind {
 /// Number of bytes that are read to recognize the kind of a file.
 const HEAD: u64 = 512;
 
-impl Kind {
+impl FileKind {
     /// Returns the kind that the extension of a file name states.
     fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -89,19 +89,20 @@ impl Kind {
 /// # Errors
 ///
 /// The error names the file and both kinds.
-pub fn is_replaceable(path: &Path, by: Kind) -> Result<(), String> {
+pub fn check_replaceable(path: &Path, by: FileKind) -> Result<(), String> {
     // If a file cannot be read, the attempt to write it reports the error.
     if !path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0) {
         return Ok(());
     }
     let mut head = Vec::new();
     let is_read = File::open(path).and_then(|it| it.take(HEAD).read_to_end(&mut head)).is_ok();
-    let named = Kind::of_name(path);
-    let Some(old) = named.or_else(|| is_read.then(|| Kind::of_content(&head))) else {
+    let named = FileKind::of_name(path);
+    let Some(old) = named.or_else(|| is_read.then(|| FileKind::of_content(&head))) else {
         return Ok(());
     };
     // Without an extension, a program cannot be distinguished from text.
-    let is_same = old == by || (named.is_none() && (old, by) == (Kind::Text, Kind::Program));
+    let is_same =
+        old == by || (named.is_none() && (old, by) == (FileKind::Text, FileKind::Program));
     if is_same {
         return Ok(());
     }
@@ -121,33 +122,40 @@ mod tests {
         let is_fine = |name: &str, text: &str, by| {
             let path = folder.path().join(name);
             std::fs::write(&path, text).expect("a file");
-            is_replaceable(&path, by).is_ok()
+            check_replaceable(&path, by).is_ok()
         };
         let page = "<!DOCTYPE html>\n<html>";
-        assert!(is_replaceable(&folder.path().join("new.mlir"), Kind::Html).is_ok());
-        assert!(is_fine("empty.mlir", "", Kind::Html));
-        assert!(!is_fine("a.mlir", "func.func private @f()\n", Kind::Html));
-        assert!(!is_fine("a.mlir", "func.func private @f()\n", Kind::Text));
-        assert!(is_fine("a.mlir", "func.func private @f()\n", Kind::Program));
-        assert!(is_fine("a.html", page, Kind::Html));
-        assert!(!is_fine("a.html", page, Kind::Svg));
+        assert!(check_replaceable(&folder.path().join("new.mlir"), FileKind::Html).is_ok());
+        assert!(is_fine("empty.mlir", "", FileKind::Html));
+        assert!(!is_fine("a.mlir", "func.func private @f()\n", FileKind::Html));
+        assert!(!is_fine("a.mlir", "func.func private @f()\n", FileKind::Text));
+        assert!(is_fine("a.mlir", "func.func private @f()\n", FileKind::Program));
+        assert!(is_fine("a.html", page, FileKind::Html));
+        assert!(!is_fine("a.html", page, FileKind::Svg));
         // Without a known extension the content decides.
         for (text, kind) in [
-            (page, Kind::Html),
-            ("<svg xmlns=\"\">", Kind::Svg),
-            ("<?xml version=\"1.0\"?>\n<svg>", Kind::Svg),
-            ("<?xml version=\"1.0\"?>\n<testsuites>", Kind::Xml),
-            ("digraph {\n", Kind::Dot),
-            ("[\n]\n", Kind::Json),
-            ("{\"a\": 1}\n", Kind::Json),
-            ("1 error in 1 file.\n", Kind::Text),
+            (page, FileKind::Html),
+            ("<svg xmlns=\"\">", FileKind::Svg),
+            ("<?xml version=\"1.0\"?>\n<svg>", FileKind::Svg),
+            ("<?xml version=\"1.0\"?>\n<testsuites>", FileKind::Xml),
+            ("digraph {\n", FileKind::Dot),
+            ("[\n]\n", FileKind::Json),
+            ("{\"a\": 1}\n", FileKind::Json),
+            ("1 error in 1 file.\n", FileKind::Text),
         ] {
-            for by in [Kind::Html, Kind::Svg, Kind::Xml, Kind::Dot, Kind::Json, Kind::Text] {
+            for by in [
+                FileKind::Html,
+                FileKind::Svg,
+                FileKind::Xml,
+                FileKind::Dot,
+                FileKind::Json,
+                FileKind::Text,
+            ] {
                 assert_eq!(is_fine("a", text, by), by == kind, "{text} {by}");
             }
         }
-        assert!(is_fine("a.txt", "func.func private @f()\n", Kind::Program));
-        assert!(is_fine("a.txt", "\u{0}\u{1}", Kind::Text));
-        assert!(is_replaceable(Path::new("/dev/null"), Kind::Html).is_ok());
+        assert!(is_fine("a.txt", "func.func private @f()\n", FileKind::Program));
+        assert!(is_fine("a.txt", "\u{0}\u{1}", FileKind::Text));
+        assert!(check_replaceable(Path::new("/dev/null"), FileKind::Html).is_ok());
     }
 }

@@ -11,10 +11,10 @@ mod shown;
 mod staged;
 mod target;
 
-pub use kind::{Kind, is_replaceable};
+pub use kind::{FileKind, check_replaceable};
 pub use shown::{is_hidden, picture, plain_path, quoted_name, shown, shown_line, shown_path};
-pub use staged::{Staged, Temporary, clean_up_on_signals, remake};
-pub use target::{Output, identity, is_no_input, is_stream};
+pub use staged::{StagedFile, TemporaryFile, clean_up_on_signals, replace_without_sync};
+pub use target::{Output, check_not_an_input, identity, is_stream};
 
 /// Size in bytes of the largest file that is read. Positions in a text are 32-bit numbers, and the
 /// structures built from a text take several times its size.

@@ -9,12 +9,12 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 /// U+FFFD if there is none. Line breaks and tabs are kept, and the numbers of characters and lines
 /// do not change.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    pictured(text, is_hidden)
+    replace_hidden(text, is_hidden)
 }
 
 /// Like [`shown`], but returns one line: line breaks are also replaced.
 pub fn shown_line(text: &str) -> Cow<'_, str> {
-    pictured(text, |it| it == '\n' || is_hidden(it))
+    replace_hidden(text, |it| it == '\n' || is_hidden(it))
 }
 
 /// Returns the name of a file in one line, like [`shown_line`].
@@ -99,7 +99,7 @@ pub fn picture(it: char) -> char {
 }
 
 /// Replaces the hidden characters by visible ones.
-fn pictured(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn replace_hidden(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_hidden) {
         return Cow::Borrowed(text);
     }

@@ -48,9 +48,9 @@ fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
 
 /// A temporary file that the signal handler removes. Dropping it also removes the file.
 #[derive(Debug)]
-pub struct Temporary(TempPath);
+pub struct TemporaryFile(TempPath);
 
-impl Temporary {
+impl TemporaryFile {
     /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.0
@@ -90,7 +90,7 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         temporary().remove::<Path>(&self.0);
     }
@@ -98,16 +98,16 @@ impl Drop for Temporary {
 
 /// A file that is being written beside its target. Dropping it before the end removes it.
 #[derive(Debug)]
-pub struct Staged {
+pub struct StagedFile {
     /// The open file.
     pub file: BufWriter<File>,
     /// True if replacing the target would change its identity, so its content is overwritten.
-    pub in_place: bool,
-    temporary: Temporary,
+    pub is_in_place: bool,
+    temporary: TemporaryFile,
     path: PathBuf,
 }
 
-impl Staged {
+impl StagedFile {
     /// Starts a file for a path that is not a link.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Staged {
     /// If no file can be created beside the path.
     pub fn new(path: PathBuf) -> io::Result<Self> {
         let old = fs::metadata(&path).ok();
-        Self::of(path, old.as_ref())
+        Self::replacing(path, old.as_ref())
     }
 
     /// Starts a file for a path that is not a link. `old` is the file that it replaces.
@@ -123,7 +123,7 @@ impl Staged {
     /// # Errors
     ///
     /// If no file can be created beside the path.
-    pub fn of(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
+    pub fn replacing(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
         builder.prefix(".noisy-").suffix(".tmp");
@@ -137,13 +137,13 @@ impl Staged {
             Ok::<_, io::Error>(made)
         });
         let (file, temporary) = made?;
-        let temporary = Temporary(temporary);
+        let temporary = TemporaryFile(temporary);
         let mut in_place = false;
         if let Some(old) = old {
             file.set_permissions(old.permissions())?;
-            in_place = is_other_when_replaced(&path, old, &file)?;
+            in_place = has_identity_to_lose(&path, old, &file)?;
         }
-        Ok(Self { file: BufWriter::new(file), in_place, temporary, path })
+        Ok(Self { file: BufWriter::new(file), is_in_place: in_place, temporary, path })
     }
 
     /// Closes the file and returns it with the path of its target.
@@ -151,7 +151,7 @@ impl Staged {
     /// # Errors
     ///
     /// If the buffered content cannot be written.
-    pub fn close(self) -> io::Result<(Temporary, PathBuf)> {
+    pub fn close(self) -> io::Result<(TemporaryFile, PathBuf)> {
         let Self { mut file, temporary, path, .. } = self;
         file.flush()?;
         Ok((temporary, path))
@@ -165,7 +165,7 @@ impl Staged {
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
-        if !self.in_place {
+        if !self.is_in_place {
             return self.temporary.take_place(&self.path);
         }
         let mut file = OpenOptions::new().read(true).write(true).open(&self.path)?;
@@ -191,22 +191,22 @@ fn allow_the_usual(_: &mut tempfile::Builder<'_, '_>) {}
 /// # Errors
 ///
 /// If it cannot be written.
-pub fn remake(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut staged = Staged::new(path.to_owned())?;
+pub fn replace_without_sync(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut staged = StagedFile::new(path.to_owned())?;
     staged.file.write_all(text)?;
     let (mut temporary, path) = staged.close()?;
     temporary.take_place(&path)
 }
 
 /// A file with content that is overwritten in place.
-trait Target: Write + Seek {
+trait OverwritableFile: Write + Seek {
     fn cut(&mut self, len: u64) -> io::Result<()>;
 
     /// Waits until the content is on the disk.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-impl Target for File {
+impl OverwritableFile for File {
     fn cut(&mut self, len: u64) -> io::Result<()> {
         self.set_len(len)
     }
@@ -219,7 +219,11 @@ impl Target for File {
 /// Overwrites a regular file, which is open for writing. Afterwards it has the new content or, if
 /// an error is returned, the old content. The boolean of the error is true if the old content could
 /// not be restored. Only a power failure at this moment can leave mixed content.
-fn overwrite(file: &mut impl Target, old: &[u8], new: &[u8]) -> Result<(), (io::Error, bool)> {
+fn overwrite(
+    file: &mut impl OverwritableFile,
+    old: &[u8],
+    new: &[u8],
+) -> Result<(), (io::Error, bool)> {
     let mut put = |bytes: &[u8], other: &[u8]| {
         let n_shared = bytes.len().min(other.len());
         // Operations that need disk space come first: if they fail, nothing is lost.
@@ -236,7 +240,7 @@ fn overwrite(file: &mut impl Target, old: &[u8], new: &[u8]) -> Result<(), (io::
 
 /// Returns true if replacing a file would lose other names (hard links), its owner, or, on Linux,
 /// extended attributes such as access lists.
-fn is_other_when_replaced(path: &Path, old: &fs::Metadata, new: &File) -> io::Result<bool> {
+fn has_identity_to_lose(path: &Path, old: &fs::Metadata, new: &File) -> io::Result<bool> {
     Ok(has_other_names_or_owner(old, &new.metadata()?) || !attributes::are_equal(path, new))
 }
 
@@ -260,12 +264,12 @@ mod attributes {
     use rustix::io::Errno;
 
     /// Maximum size in bytes of attributes that are compared.
-    const MOST: usize = 4096;
+    const MAX_ATTRIBUTE_LEN: usize = 4096;
 
     /// Returns true if a new file has all extended attributes of another file, and false if that is
     /// unknown.
     pub(super) fn are_equal(old: &Path, new: &File) -> bool {
-        let mut names = [0_u8; MOST];
+        let mut names = [0_u8; MAX_ATTRIBUTE_LEN];
         let names = match llistxattr(old, &mut names) {
             Ok(n) => &names[..n],
             // The file system does not support extended attributes.
@@ -273,7 +277,7 @@ mod attributes {
             Err(_) => return false,
         };
         names.split(|&it| it == 0).filter(|it| !it.is_empty()).all(|name| {
-            let (mut a, mut b) = ([0_u8; MOST], [0_u8; MOST]);
+            let (mut a, mut b) = ([0_u8; MAX_ATTRIBUTE_LEN], [0_u8; MAX_ATTRIBUTE_LEN]);
             match (lgetxattr(old, name, &mut a), fgetxattr(new, name, &mut b)) {
                 (Ok(n), Ok(m)) => a[..n] == b[..m],
                 _ => false,
@@ -329,7 +333,7 @@ mod tests {
         }
     }
 
-    impl Target for Failing {
+    impl OverwritableFile for Failing {
         fn cut(&mut self, len: u64) -> io::Result<()> {
             self.call()?;
             self.bytes.get_mut().resize(len as usize, 0);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::reason;
 use crate::shown::shown_path;
-use crate::staged::Staged;
+use crate::staged::StagedFile;
 
 /// The destination of output. A file keeps its old content until all output is written.
 pub enum Output {
@@ -16,7 +16,7 @@ pub enum Output {
     /// A path that is not a regular file, or is in a folder where no files can be created.
     InPlace(BufWriter<File>, PathBuf),
     /// A file, with its path as the caller gave it.
-    Staged(Box<Staged>, PathBuf),
+    Staged(Box<StagedFile>, PathBuf),
 }
 
 impl fmt::Debug for Output {
@@ -39,7 +39,7 @@ impl Output {
     /// If the file cannot be written.
     pub fn to_file(path: &Path) -> io::Result<Self> {
         let given = path;
-        let path = &followed(path);
+        let path = &follow_links(path);
         match descriptor(path) {
             Some(1) => return Ok(Self::Stream(Box::new(BufWriter::new(io::stdout())))),
             Some(2) => return Ok(Self::Stream(Box::new(io::stderr()))),
@@ -61,7 +61,7 @@ impl Output {
             open(false)?;
         }
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        match Staged::new(target) {
+        match StagedFile::new(target) {
             Ok(it) => Ok(Self::Staged(Box::new(it), given.to_owned())),
             Err(_) if is_there => Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned())),
             Err(error) => Err(error),
@@ -76,7 +76,7 @@ impl Output {
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         match self {
-            Self::Staged(it, path) => it.commit().map_err(|error| named(&path, &error)),
+            Self::Staged(it, path) => it.commit().map_err(|error| error_with_path(&path, &error)),
             Self::Stream(_) | Self::InPlace(..) => Ok(()),
         }
     }
@@ -87,7 +87,7 @@ impl Output {
 /// # Errors
 ///
 /// The error names the file.
-pub fn is_no_input<'a>(
+pub fn check_not_an_input<'a>(
     output: &Path,
     inputs: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), String> {
@@ -118,7 +118,7 @@ pub fn identity(path: &Path) -> Option<PathBuf> {
 
 /// Follows links until a path names an open stream. Such a path is not followed, because its target
 /// is already open.
-fn followed(path: &Path) -> PathBuf {
+fn follow_links(path: &Path) -> PathBuf {
     /// Maximum number of links to follow; no system follows more.
     const LINKS: usize = 40;
     let mut at = path.to_owned();
@@ -134,7 +134,7 @@ fn followed(path: &Path) -> PathBuf {
 
 /// Returns true if a path is the name of an open stream, such as `/dev/stdin`, or a link to one.
 pub fn is_stream(path: &Path) -> bool {
-    descriptor(&followed(path)).is_some()
+    descriptor(&follow_links(path)).is_some()
 }
 
 /// Returns the number of the open stream that a path names.
@@ -153,21 +153,27 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stream(it) => it.write(bytes),
-            Self::InPlace(it, path) => it.write(bytes).map_err(|error| named(path, &error)),
-            Self::Staged(it, path) => it.file.write(bytes).map_err(|error| named(path, &error)),
+            Self::InPlace(it, path) => {
+                it.write(bytes).map_err(|error| error_with_path(path, &error))
+            }
+            Self::Staged(it, path) => {
+                it.file.write(bytes).map_err(|error| error_with_path(path, &error))
+            }
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stream(it) => it.flush(),
-            Self::InPlace(it, path) => it.flush().map_err(|error| named(path, &error)),
-            Self::Staged(it, path) => it.file.flush().map_err(|error| named(path, &error)),
+            Self::InPlace(it, path) => it.flush().map_err(|error| error_with_path(path, &error)),
+            Self::Staged(it, path) => {
+                it.file.flush().map_err(|error| error_with_path(path, &error))
+            }
         }
     }
 }
 
 /// Adds the name of a file to an error.
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn error_with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {}", shown_path(path), reason(error)))
 }

@@ -23,14 +23,14 @@ pub fn page(title: &str, style: &str, body: &str, script: &str) -> String {
 }
 
 /// Returns an element that contains data for the script of a page.
-pub fn data(value: &serde_json::Value) -> String {
+pub fn data_element(value: &serde_json::Value) -> String {
     // Inside a script, `<` could start its end tag.
     let text = value.to_string().replace('<', "\\u003c");
     format!("<script type=\"application/json\">{text}</script>\n")
 }
 
 /// Escapes text for XML or HTML, including attribute values.
-pub fn xml(text: &str) -> String {
+pub fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// The id of a text in a [`Recording`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Text(u32);
+pub struct TextId(u32);
 
 /// A replacement of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,58 +20,58 @@ pub struct Hunk {
     /// The first line in the program before the step, counted from 0.
     pub at: usize,
     /// The removed lines.
-    pub old: Vec<Text>,
+    pub old: Vec<TextId>,
     /// The inserted lines.
-    pub new: Vec<Text>,
+    pub new: Vec<TextId>,
 }
 
 /// A fact that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct FactChange {
     /// The value, from [`Recording::value`].
     pub value: usize,
-    pub before: Text,
-    pub after: Text,
+    pub before: TextId,
+    pub after: TextId,
 }
 
 /// A step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct RecordedStep {
     /// The pass or the analysis.
-    pub group: Text,
+    pub group: TextId,
     /// The action.
-    pub what: Text,
+    pub action: TextId,
     /// The subject of the action.
-    pub place: Text,
+    pub subject: TextId,
     /// The line of the subject in the program after the step, counted from 0.
     pub line: Option<usize>,
     /// The changes of lines, in order.
     pub hunks: Vec<Hunk>,
     /// The changes of facts.
-    pub facts: Vec<Change>,
+    pub facts: Vec<FactChange>,
     /// The names and facts that the step read.
-    pub reads: Vec<(Text, Text)>,
+    pub reads: Vec<(TextId, TextId)>,
     /// Blocks that become live (true) or dead (false), from [`Recording::block`].
     pub blocks: Vec<(usize, bool)>,
     /// The first items of the worklist, the next one first.
-    pub waiting: Vec<Text>,
+    pub waiting: Vec<TextId>,
     /// Number of items in the worklist.
     pub n_waiting: usize,
 }
 
 /// A value whose facts change.
 #[derive(Clone, Copy, Debug)]
-struct Fact {
+struct ShownFact {
     line: usize,
-    name: Text,
-    group: Text,
+    name: TextId,
+    group: TextId,
 }
 
 /// A block that may become live.
 #[derive(Clone, Copy, Debug)]
-struct Block {
-    name: Text,
-    group: Text,
+struct ShownBlock {
+    name: TextId,
+    group: TextId,
     first: usize,
     last: usize,
 }
@@ -83,21 +83,21 @@ pub const MAX_STEPS: usize = 50_000;
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     texts: Vec<String>,
-    ids: FxHashMap<String, Text>,
-    start: Vec<Text>,
-    now: Vec<Text>,
-    values: Vec<Fact>,
-    blocks: Vec<Block>,
-    steps: Vec<Step>,
+    ids: FxHashMap<String, TextId>,
+    start: Vec<TextId>,
+    now: Vec<TextId>,
+    values: Vec<ShownFact>,
+    blocks: Vec<ShownBlock>,
+    steps: Vec<RecordedStep>,
     n_left_out: usize,
 }
 
 /// Maximum length in bytes of a text; a longer one is shortened to its start and its end.
-const MOST_TEXT: usize = 1024;
+const MAX_TEXT_LEN: usize = 1024;
 
 /// Returns a text, shortened if it is long.
-fn shown(text: &str) -> Cow<'_, str> {
-    if text.len() <= MOST_TEXT {
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_TEXT_LEN {
         return Cow::Borrowed(text);
     }
     let boundary = |mut at: usize| {
@@ -106,37 +106,37 @@ fn shown(text: &str) -> Cow<'_, str> {
         }
         at
     };
-    let (start, end) = (boundary(MOST_TEXT / 2), boundary(text.len() - MOST_TEXT / 2));
+    let (start, end) = (boundary(MAX_TEXT_LEN / 2), boundary(text.len() - MAX_TEXT_LEN / 2));
     Cow::Owned(format!("{}... ({} bytes) ...{}", &text[..start], end - start, &text[end..]))
 }
 
 impl Recording {
     /// Adds a text, and shortens it if it is long.
-    pub fn text(&mut self, text: &str) -> Text {
-        let text = &*shown(text);
+    pub fn text(&mut self, text: &str) -> TextId {
+        let text = &*shortened(text);
         if let Some(&id) = self.ids.get(text) {
             return id;
         }
-        let id = Text(self.texts.len() as u32);
+        let id = TextId(self.texts.len() as u32);
         self.texts.push(text.to_owned());
         self.ids.insert(text.to_owned(), id);
         id
     }
 
     /// Returns the content of a text.
-    pub fn str(&self, text: Text) -> &str {
+    pub fn str(&self, text: TextId) -> &str {
         self.texts.get(text.0 as usize).map_or("", String::as_str)
     }
 
-    pub fn begin(&mut self, lines: Vec<Text>) {
+    pub fn set_program(&mut self, lines: Vec<TextId>) {
         self.now.clone_from(&lines);
         self.start = lines;
     }
 
     /// Adds a value with facts of an analysis: the line of its definition, counted from 0, and its
     /// name. It has no fact at first.
-    pub fn value(&mut self, line: usize, name: Text, group: Text) -> usize {
-        self.values.push(Fact { line, name, group });
+    pub fn value(&mut self, line: usize, name: TextId, group: TextId) -> usize {
+        self.values.push(ShownFact { line, name, group });
         self.values.len() - 1
     }
 
@@ -147,38 +147,38 @@ impl Recording {
 
     /// Adds a block for an analysis, with its first and last line, counted from 0. It is not live
     /// at first.
-    pub fn block(&mut self, name: Text, first: usize, last: usize, group: Text) -> usize {
-        self.blocks.push(Block { name, group, first, last });
+    pub fn block(&mut self, name: TextId, first: usize, last: usize, group: TextId) -> usize {
+        self.blocks.push(ShownBlock { name, group, first, last });
         self.blocks.len() - 1
     }
 
     /// Returns the program after the last step.
-    pub fn now(&self) -> &[Text] {
+    pub fn current_program(&self) -> &[TextId] {
         &self.now
     }
 
     /// Returns the steps.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[RecordedStep] {
         &self.steps
     }
 
     /// Returns true if [`Recording::step`] records no further steps. They can be summarized in one
-    /// step with [`Recording::end`].
+    /// step with [`Recording::force_step`].
     pub fn is_full(&self) -> bool {
         self.steps.len() >= MAX_STEPS
     }
 
     /// Records a step. If the recording is full, the step is only counted.
-    pub fn step(&mut self, step: Step) {
+    pub fn step(&mut self, step: RecordedStep) {
         if self.is_full() {
             self.n_left_out += 1;
         } else {
-            self.end(step);
+            self.force_step(step);
         }
     }
 
     /// Records a step even if the recording is full.
-    pub fn end(&mut self, step: Step) {
+    pub fn force_step(&mut self, step: RecordedStep) {
         for hunk in step.hunks.iter().rev() {
             self.now.splice(hunk.at..hunk.at + hunk.old.len(), hunk.new.iter().copied());
         }
@@ -192,7 +192,7 @@ impl Recording {
 
     /// Returns the recording as data for the page.
     pub(crate) fn json(&self) -> Value {
-        let ids = |texts: &[Text]| texts.iter().map(|it| it.0).collect::<Vec<_>>();
+        let ids = |texts: &[TextId]| texts.iter().map(|it| it.0).collect::<Vec<_>>();
         let steps = self.steps.iter().map(|step| {
             let hunks = step.hunks.iter().map(|it| json!([it.at, ids(&it.old), ids(&it.new)]));
             let facts = step.facts.iter().map(|it| json!([it.value, it.before.0, it.after.0]));
@@ -200,8 +200,8 @@ impl Recording {
             let blocks = step.blocks.iter().map(|it| json!([it.0, it.1]));
             json!([
                 step.group.0,
-                step.what.0,
-                step.place.0,
+                step.action.0,
+                step.subject.0,
                 step.line,
                 hunks.collect::<Vec<_>>(),
                 facts.collect::<Vec<_>>(),
@@ -226,14 +226,14 @@ impl Recording {
     /// Returns JSON objects, one per line: the program before the first step as step 0, and then
     /// each step.
     pub fn rows(&self) -> String {
-        let texts = |texts: &[Text]| texts.iter().map(|&it| self.str(it)).collect::<Vec<_>>();
+        let texts = |texts: &[TextId]| texts.iter().map(|&it| self.str(it)).collect::<Vec<_>>();
         let mut out = json!({ "step": 0, "program": texts(&self.start) }).to_string() + "\n";
         for (n, step) in self.steps.iter().enumerate() {
             let mut row = json!({
                 "step": n + 1,
                 "group": self.str(step.group),
-                "what": self.str(step.what),
-                "place": self.str(step.place),
+                "what": self.str(step.action),
+                "place": self.str(step.subject),
             });
             if let Some(line) = step.line {
                 row["line"] = json!(line + 1);
@@ -289,21 +289,30 @@ mod tests {
         assert_ne!(one, other, "what differs in length is not the same");
         let text = it.str(one);
         assert!(text.starts_with("a\u{e9}") && text.ends_with("\u{e9}z"), "{text}");
-        assert!(text.contains("... (198978 bytes) ...") && text.len() < MOST_TEXT + 50, "{text}");
+        assert!(
+            text.contains("... (198978 bytes) ...") && text.len() < MAX_TEXT_LEN + 50,
+            "{text}"
+        );
     }
 
     #[test]
-    fn steps_change_lines_and_rows_say_how() {
+    fn steps_change_lines_and_rows_list_the_changes() {
         let mut it = Recording::default();
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| it.text(text));
         assert_eq!(it.text("a"), a);
-        it.begin(vec![a, b, c]);
+        it.set_program(vec![a, b, c]);
         let hunks = vec![
             Hunk { at: 0, old: vec![a], new: vec![] },
             Hunk { at: 2, old: vec![], new: vec![d, d] },
         ];
-        it.step(Step { group: a, what: b, line: Some(1), hunks, ..Step::default() });
-        assert_eq!(it.now(), [b, d, d, c]);
+        it.step(RecordedStep {
+            group: a,
+            action: b,
+            line: Some(1),
+            hunks,
+            ..RecordedStep::default()
+        });
+        assert_eq!(it.current_program(), [b, d, d, c]);
         assert_eq!(
             it.rows(),
             "{\"program\":[\"a\",\"b\",\"c\"],\"step\":0}\n{\"changes\":[{\"inserted\":[],\"line\":1,\"removed\":[\"a\"]},{\"inserted\":[\"d\",\"d\"],\"line\":3,\"removed\":[]}],\

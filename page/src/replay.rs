@@ -4,7 +4,7 @@
 //! The page contains the steps as data, each with its changes, and shows only the visible lines.
 
 use crate::recording::Recording;
-use crate::{data, page, xml};
+use crate::{data_element, escape_xml, page};
 
 const SCRIPT: &str = include_str!("replay.js");
 const STYLE: &str = include_str!("replay.css");
@@ -12,9 +12,9 @@ const STYLE: &str = include_str!("replay.css");
 impl Recording {
     /// Returns the page of a recording with this title. `what` is a word for its kind.
     pub fn html(&self, title: &str, what: &str) -> String {
-        let title = xml(title);
-        let what = xml(what);
-        let data = data(&self.json());
+        let title = escape_xml(title);
+        let what = escape_xml(what);
+        let data = data_element(&self.json());
         let body = format!(
             "<h1>{title}: {what}</h1>\n\
              <div class=\"bar\">\
@@ -41,7 +41,7 @@ mod tests {
     fn texts_cannot_end_the_data() {
         let mut it = Recording::default();
         let evil = it.text("</script><script>alert(1)</script>");
-        it.begin(vec![evil]);
+        it.set_program(vec![evil]);
         let page = it.html("<a>", "replay");
         assert_eq!(page.matches("</script>").count(), 2, "{page}");
         assert!(page.contains("<title>&lt;a&gt;: replay</title>"), "{page}");

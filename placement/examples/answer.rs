@@ -11,7 +11,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use noisy_placement::{Instance, Limits, place};
+use noisy_placement::{Instance, PlacementLimits, place};
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1)) {
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 fn run(mut args: impl Iterator<Item = String>) -> Result<String, String> {
-    let mut limits = Limits::default();
+    let mut limits = PlacementLimits::default();
     let mut file = None;
     while let Some(arg) = args.next() {
         if arg == "--time" {

@@ -18,7 +18,10 @@ use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use noisy_placement::{Instance, Limits, Node, NodeRule, Placement, Progress, Steps, place_with};
+use noisy_placement::{
+    EnabledSteps, Instance, Node, NodeRule, Placement, PlacementLimits, PlacementProgress,
+    place_with,
+};
 
 /// Noise models: fresh noise and budget.
 const NOISY: (u32, u32) = (12, 26);
@@ -35,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
-    let mut limits = Limits::default();
+    let mut limits = PlacementLimits::default();
     let (mut progress, mut live) = (false, false);
     let mut files = Vec::new();
     while let Some(arg) = args.next() {
@@ -60,7 +63,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
         let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
         let instance = read(&text, live);
         let mut next = 0.0;
-        let mut tell = |now: &Progress| {
+        let mut tell = |now: &PlacementProgress| {
             let second = now.elapsed.as_secs_f64();
             if progress && second >= next {
                 next = second * 1.05;
@@ -83,15 +86,15 @@ fn line(file: &str, placement: &Placement) -> String {
         stats.time.as_secs_f64(),
         stats.greedy_cost,
         stats.greedy_time.as_secs_f64() * 1e3,
-        stats.sites,
-        stats.forced,
-        stats.idle,
-        stats.parts,
-        stats.largest_part,
+        stats.n_sites,
+        stats.n_forced,
+        stats.n_idle,
+        stats.n_parts,
+        stats.n_largest_part_sites,
     )
 }
 
-fn switch_off(steps: &mut Steps, name: &str) -> Result<(), String> {
+fn switch_off(steps: &mut EnabledSteps, name: &str) -> Result<(), String> {
     let step = match name {
         "force" => &mut steps.force,
         "split" => &mut steps.split,

@@ -14,26 +14,26 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::question::instance::Instance;
-use crate::question::limits::{Limits, Progress};
-use crate::{Infeasible, Optimality, Placement, Steps, place_with};
+use crate::question::limits::{PlacementLimits, PlacementProgress};
+use crate::{EnabledSteps, Infeasible, Optimality, Placement, place_with};
 
 /// Answers by instance, shared by threads.
 #[derive(Debug)]
-pub struct Cache {
+pub struct PlacementCache {
     inner: Mutex<CacheContents>,
     /// Maximum total number of nodes of all instances.
-    most: usize,
+    max_nodes: usize,
     /// Answers that took less time than this are not kept.
-    least: Duration,
+    min_time: Duration,
     /// Total time of all runs, in nanoseconds.
-    worked: AtomicU64,
+    total_nanos: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct CacheContents {
     entries: FxHashMap<u64, CachedAnswer>,
     /// Total number of nodes of all instances.
-    held: usize,
+    n_nodes: usize,
     /// Number of look-ups, as a time stamp for the last use of answers.
     clock: u64,
 }
@@ -42,25 +42,25 @@ struct CacheContents {
 struct CachedAnswer {
     instance: Instance,
     placement: Placement,
-    effort: Effort,
-    used: u64,
+    effort: EffortLimits,
+    last_use: u64,
 }
 
 /// The limits of a run that affect its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Effort {
+struct EffortLimits {
     time: Option<Duration>,
     work: Option<u64>,
-    steps: Steps,
+    steps: EnabledSteps,
 }
 
-impl Effort {
-    fn of(limits: &Limits) -> Effort {
-        Effort { time: limits.time, work: limits.work, steps: limits.steps }
+impl EffortLimits {
+    fn of(limits: &PlacementLimits) -> EffortLimits {
+        EffortLimits { time: limits.time, work: limits.work, steps: limits.steps }
     }
 
     /// Returns true if these limits allow at least the effort of `other`.
-    fn covers(&self, other: &Effort) -> bool {
+    fn covers(&self, other: &EffortLimits) -> bool {
         let more = |a: Option<u128>, b: Option<u128>| match (a, b) {
             (None, _) => true,
             (Some(a), Some(b)) => a >= b,
@@ -73,28 +73,33 @@ impl Effort {
     }
 }
 
-impl Default for Cache {
+impl Default for PlacementCache {
     /// Returns a cache for at most two million nodes, which take about 200 MB.
     fn default() -> Self {
-        Cache::new(2_000_000)
+        PlacementCache::new(2_000_000)
     }
 }
 
-impl Cache {
-    /// Returns a cache for instances with at most `most` nodes in total.
-    pub fn new(most: usize) -> Cache {
-        Cache { inner: Mutex::default(), most, least: Duration::ZERO, worked: AtomicU64::new(0) }
+impl PlacementCache {
+    /// Returns a cache for instances with at most `max_nodes` nodes in total.
+    pub fn new(most: usize) -> PlacementCache {
+        PlacementCache {
+            inner: Mutex::default(),
+            max_nodes: most,
+            min_time: Duration::ZERO,
+            total_nanos: AtomicU64::new(0),
+        }
     }
 
     /// Returns a cache of default size that keeps only answers that took at least `time`. It is
     /// cheaper to compute faster answers again.
-    pub fn of_at_least(time: Duration) -> Cache {
-        Cache { least: time, ..Cache::default() }
+    pub fn for_slow_answers(time: Duration) -> PlacementCache {
+        PlacementCache { min_time: time, ..PlacementCache::default() }
     }
 
     /// Returns the total time of all finished runs. The times of concurrent runs are added.
-    pub fn worked(&self) -> Duration {
-        Duration::from_nanos(self.worked.load(Ordering::Relaxed))
+    pub fn total_time(&self) -> Duration {
+        Duration::from_nanos(self.total_nanos.load(Ordering::Relaxed))
     }
 
     /// Returns the cached answer, or the answer of [`place_with`].
@@ -105,11 +110,11 @@ impl Cache {
     pub fn place_with(
         &self,
         instance: &Instance,
-        limits: &Limits,
-        progress: &mut dyn FnMut(&Progress),
+        limits: &PlacementLimits,
+        progress: &mut dyn FnMut(&PlacementProgress),
     ) -> Result<Placement, Infeasible> {
         let key = BuildHasherDefault::<FxHasher>::default().hash_one(instance);
-        let effort = Effort::of(limits);
+        let effort = EffortLimits::of(limits);
         let known = self.find(key, instance);
         if let Some((placement, before)) = &known
             && (placement.proof == Optimality::Optimal || before.covers(&effort))
@@ -119,10 +124,10 @@ impl Cache {
         let start = Instant::now();
         let placed = place_with(instance, limits, progress);
         let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.worked.fetch_add(nanos, Ordering::Relaxed);
+        self.total_nanos.fetch_add(nanos, Ordering::Relaxed);
         let mut placement = placed?;
         if let Some((before, _)) = known {
-            placement = better(placement, before);
+            placement = combine_answers(placement, before);
         }
         // A cancelled run had less effort than its limits allow.
         let was_cut = limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed));
@@ -132,17 +137,17 @@ impl Cache {
         Ok(placement)
     }
 
-    fn find(&self, key: u64, instance: &Instance) -> Option<(Placement, Effort)> {
+    fn find(&self, key: u64, instance: &Instance) -> Option<(Placement, EffortLimits)> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.clock += 1;
         let now = inner.clock;
         let entry = inner.entries.get_mut(&key).filter(|it| it.instance == *instance)?;
-        entry.used = now;
+        entry.last_use = now;
         Some((entry.placement.clone(), entry.effort))
     }
 
-    fn keep(&self, key: u64, instance: &Instance, placement: &Placement, effort: Effort) {
-        if instance.nodes.len() > self.most || placement.stats.time < self.least {
+    fn keep(&self, key: u64, instance: &Instance, placement: &Placement, effort: EffortLimits) {
+        if instance.nodes.len() > self.max_nodes || placement.stats.time < self.min_time {
             return;
         }
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,19 +155,19 @@ impl Cache {
             instance: instance.clone(),
             placement: placement.clone(),
             effort,
-            used: inner.clock,
+            last_use: inner.clock,
         };
-        inner.held += instance.nodes.len();
+        inner.n_nodes += instance.nodes.len();
         if let Some(old) = inner.entries.insert(key, entry) {
-            inner.held -= old.instance.nodes.len();
+            inner.n_nodes -= old.instance.nodes.len();
         }
-        while inner.held > self.most {
-            let Some(oldest) = inner.entries.iter().min_by_key(|it| it.1.used).map(|it| *it.0)
+        while inner.n_nodes > self.max_nodes {
+            let Some(oldest) = inner.entries.iter().min_by_key(|it| it.1.last_use).map(|it| *it.0)
             else {
                 return;
             };
             if let Some(old) = inner.entries.remove(&oldest) {
-                inner.held -= old.instance.nodes.len();
+                inner.n_nodes -= old.instance.nodes.len();
             }
         }
     }
@@ -174,7 +179,7 @@ impl Cache {
 }
 
 /// Combines two answers for one instance: the choice with the lower cost and the better bound.
-fn better(a: Placement, b: Placement) -> Placement {
+fn combine_answers(a: Placement, b: Placement) -> Placement {
     let bound = a.lower_bound.max(b.lower_bound);
     let certificate = if a.certificate.bound() >= b.certificate.bound() {
         a.certificate.clone()
@@ -204,12 +209,12 @@ mod tests {
         out
     }
 
-    fn limits(work: u64) -> Limits {
-        Limits { time: None, work: Some(work), ..Limits::default() }
+    fn limits(work: u64) -> PlacementLimits {
+        PlacementLimits { time: None, work: Some(work), ..PlacementLimits::default() }
     }
 
     /// Returns true if the optimizer ran.
-    fn works(cache: &Cache, instance: &Instance, work: u64) -> bool {
+    fn runs_optimizer(cache: &PlacementCache, instance: &Instance, work: u64) -> bool {
         let mut works = false;
         let placement = cache.place_with(instance, &limits(work), &mut |_| works = true);
         assert_eq!(placement.unwrap().sites, crate::place(instance, &limits(work)).unwrap().sites);
@@ -218,18 +223,18 @@ mod tests {
 
     #[test]
     fn returns_proven_answers_from_the_cache() {
-        let cache = Cache::default();
-        assert!(works(&cache, &chain(5), 1000));
-        assert!(!works(&cache, &chain(5), 1000));
-        let worked = cache.worked();
-        assert!(!works(&cache, &chain(5), 1_000_000));
-        assert_eq!(cache.worked(), worked);
-        assert!(works(&cache, &chain(6), 1000));
-        assert!(cache.worked() > worked);
+        let cache = PlacementCache::default();
+        assert!(runs_optimizer(&cache, &chain(5), 1000));
+        assert!(!runs_optimizer(&cache, &chain(5), 1000));
+        let worked = cache.total_time();
+        assert!(!runs_optimizer(&cache, &chain(5), 1_000_000));
+        assert_eq!(cache.total_time(), worked);
+        assert!(runs_optimizer(&cache, &chain(6), 1000));
+        assert!(cache.total_time() > worked);
         // A different instance misses the cache.
         let mut other = chain(5);
         other.nodes[2].limit = 25;
-        assert!(works(&cache, &other, 1000));
+        assert!(runs_optimizer(&cache, &other, 1000));
     }
 
     #[test]
@@ -242,7 +247,7 @@ mod tests {
             let rule = if v % 6 == 0 { NodeRule::Sum(0) } else { NodeRule::Max(1) };
             web.push(rule, &operands[..2], 26, Some(site));
         }
-        let cache = Cache::default();
+        let cache = PlacementCache::default();
         let ask = |work: u64| {
             let mut works = false;
             let answer = cache.place_with(&web, &limits(work), &mut |_| works = true).unwrap();
@@ -258,24 +263,30 @@ mod tests {
 
     #[test]
     fn does_not_keep_fast_answers() {
-        let cache = Cache::of_at_least(Duration::from_secs(3600));
-        assert!(works(&cache, &chain(5), 1000) && works(&cache, &chain(5), 1000));
+        let cache = PlacementCache::for_slow_answers(Duration::from_secs(3600));
+        assert!(runs_optimizer(&cache, &chain(5), 1000) && runs_optimizer(&cache, &chain(5), 1000));
         assert_eq!(cache.len(), 0);
-        let cache = Cache::of_at_least(Duration::ZERO);
-        assert!(works(&cache, &chain(5), 1000) && !works(&cache, &chain(5), 1000));
+        let cache = PlacementCache::for_slow_answers(Duration::ZERO);
+        assert!(
+            runs_optimizer(&cache, &chain(5), 1000) && !runs_optimizer(&cache, &chain(5), 1000)
+        );
     }
 
     #[test]
     fn drops_the_least_recently_used_answer() {
-        let cache = Cache::new(25);
+        let cache = PlacementCache::new(25);
         for n in [7, 8, 7, 9] {
-            works(&cache, &chain(n), 1000);
+            runs_optimizer(&cache, &chain(n), 1000);
         }
         // 8 + 9 + 10 nodes do not fit, and the chain of 8 was used before the chain of 7.
         assert_eq!(cache.len(), 2);
-        assert!(!works(&cache, &chain(7), 1000) && !works(&cache, &chain(9), 1000));
-        assert!(works(&cache, &chain(8), 1000));
+        assert!(
+            !runs_optimizer(&cache, &chain(7), 1000) && !runs_optimizer(&cache, &chain(9), 1000)
+        );
+        assert!(runs_optimizer(&cache, &chain(8), 1000));
         // An instance that is too large is not kept.
-        assert!(works(&cache, &chain(30), 1000) && works(&cache, &chain(30), 1000));
+        assert!(
+            runs_optimizer(&cache, &chain(30), 1000) && runs_optimizer(&cache, &chain(30), 1000)
+        );
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use crate::question::instance::Bits;
+use crate::question::instance::NoiseBits;
 
 /// The proof of a lower bound, one proof for each part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,11 +37,11 @@ pub struct Proof {
     /// The sites, in increasing order.
     pub sites: Vec<u32>,
     /// Inequalities that hold for every legal choice.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ProofRow>,
     /// Lists of multipliers; each entry is the index of a row and its multiplier.
     pub multipliers: Vec<Vec<(u32, Multiplier)>>,
     /// The tree of steps, in prefix order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProofStep>,
     /// The least weight of the chosen sites.
     pub bound: u64,
 }
@@ -49,25 +49,25 @@ pub struct Proof {
 /// An inequality that holds for every legal choice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Row {
+pub enum ProofRow {
     /// At least one of these sites is chosen. The sites are in increasing order.
     Core(Box<[u32]>),
     /// The chosen sites among some sites have at least a given total weight.
     #[serde(serialize_with = "inner")]
     Cut(Arc<Cut>),
     /// At least one of some sites is chosen if a condition about the noise holds.
-    CoreWhere(Box<CoreWhere>),
+    CoreWhere(Box<ConditionalCore>),
 }
 
 /// A core for the choices in which the noise after some nodes is below or at least given levels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct CoreWhere {
+pub struct ConditionalCore {
     /// At least one of these sites is chosen. The sites are in increasing order.
     pub core: Box<[u32]>,
     /// Nodes with levels: the noise after the node is below the level.
-    pub below: Box<[(u32, Bits)]>,
+    pub below: Box<[(u32, NoiseBits)]>,
     /// Nodes with levels: the noise after the node is at least the level.
-    pub least: Box<[(u32, Bits)]>,
+    pub least: Box<[(u32, NoiseBits)]>,
 }
 
 /// A proof that the chosen sites among some sites have at least the total weight `least`.
@@ -117,7 +117,7 @@ impl Serialize for Multiplier {
 /// in the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum ProofStep {
     /// A leaf: the bound that the list of multipliers with this index proves.
     Bound(u32),
     /// The smaller bound of the next two subtrees: first without this site, then with it.
@@ -125,7 +125,7 @@ pub enum Step {
     /// The smaller bound of the next two subtrees: in the first, the noise after this node is below
     /// the level; in the second, it is at least the level. In the second, the site of the node is
     /// absent if its reset is below the level.
-    Level(u32, Bits),
+    Level(u32, NoiseBits),
     /// The smaller of `least` and the bound of the next subtree, in which the settled sites are
     /// absent or chosen.
     Settle {
@@ -161,12 +161,12 @@ impl Certificate {
 
     /// Returns disjoint cores, selected greedily by size. Every legal choice contains at least as
     /// many sites as there are cores.
-    pub fn disjoint(&self) -> Vec<&[u32]> {
+    pub fn disjoint_cores(&self) -> Vec<&[u32]> {
         let rows = self.parts.iter().flat_map(|it| &it.rows);
         let mut cores: Vec<&[u32]> = rows
             .filter_map(|row| match row {
-                Row::Core(sites) => Some(&**sites),
-                Row::Cut(_) | Row::CoreWhere(_) => None,
+                ProofRow::Core(sites) => Some(&**sites),
+                ProofRow::Cut(_) | ProofRow::CoreWhere(_) => None,
             })
             .collect();
         cores.sort_by_key(|it| it.len());
@@ -184,37 +184,37 @@ impl Certificate {
 
 impl Proof {
     /// Returns a proof with one leaf: rows with multipliers that prove `bound` for some sites.
-    pub(crate) fn by_rows(
+    pub(crate) fn from_multipliers(
         sites: Vec<u32>,
-        rows: impl Iterator<Item = (Row, i128)>,
+        rows: impl Iterator<Item = (ProofRow, i128)>,
         bound: u64,
     ) -> Proof {
-        let (rows, list) = numbered(rows);
-        Proof { sites, rows, multipliers: vec![list], steps: vec![Step::Bound(0)], bound }
+        let (rows, list) = number_rows(rows);
+        Proof { sites, rows, multipliers: vec![list], steps: vec![ProofStep::Bound(0)], bound }
     }
 
     /// Renumbers sites and nodes to the indices of the whole instance, in which costs are `times`
     /// as high.
-    pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32], times: u64) -> Proof {
-        let lift = |list: &[u32]| lifted(list, sites);
-        let step = |step: &Step| match step {
-            Step::Bound(list) => Step::Bound(*list),
-            Step::Branch(site) => Step::Branch(sites[*site as usize]),
-            Step::Level(node, level) => Step::Level(nodes[*node as usize], *level),
-            Step::Settle { multipliers, least, absent, chosen } => Step::Settle {
+    pub(crate) fn renumbered(&self, sites: &[u32], nodes: &[u32], times: u64) -> Proof {
+        let lift = |list: &[u32]| renumbered_sites(list, sites);
+        let step = |step: &ProofStep| match step {
+            ProofStep::Bound(list) => ProofStep::Bound(*list),
+            ProofStep::Branch(site) => ProofStep::Branch(sites[*site as usize]),
+            ProofStep::Level(node, level) => ProofStep::Level(nodes[*node as usize], *level),
+            ProofStep::Settle { multipliers, least, absent, chosen } => ProofStep::Settle {
                 multipliers: *multipliers,
                 least: least.saturating_mul(times),
                 absent: lift(absent),
                 chosen: lift(chosen),
             },
-            Step::Split(pieces) => {
-                Step::Split(pieces.iter().map(|it| it.lifted(sites, nodes, times)).collect())
-            }
-            Step::Sweep { order, multipliers, least } => Step::Sweep {
+            ProofStep::Split(pieces) => ProofStep::Split(
+                pieces.iter().map(|it| it.renumbered(sites, nodes, times)).collect(),
+            ),
+            ProofStep::Sweep { order, multipliers, least } => ProofStep::Sweep {
                 order: order
                     .iter()
                     .map(|&v| nodes[v as usize])
-                    .filter(|&v| v != crate::question::graph::NONE)
+                    .filter(|&v| v != crate::question::graph::NO_INDEX)
                     .collect(),
                 multipliers: *multipliers,
                 least: least.saturating_mul(times),
@@ -229,7 +229,7 @@ impl Proof {
         };
         Proof {
             sites: lift(&self.sites),
-            rows: self.rows.iter().map(|row| row.lifted(sites, nodes)).collect(),
+            rows: self.rows.iter().map(|row| row.renumbered(sites, nodes)).collect(),
             multipliers: self.multipliers.iter().map(list).collect(),
             steps: self.steps.iter().map(step).collect(),
             bound: self.bound.saturating_mul(times),
@@ -238,39 +238,39 @@ impl Proof {
 }
 
 /// Returns the rows with a positive multiplier, and the list of their indices and multipliers.
-pub(crate) fn numbered(
-    rows: impl Iterator<Item = (Row, i128)>,
-) -> (Vec<Row>, Vec<(u32, Multiplier)>) {
+pub(crate) fn number_rows(
+    rows: impl Iterator<Item = (ProofRow, i128)>,
+) -> (Vec<ProofRow>, Vec<(u32, Multiplier)>) {
     let rows = rows.filter(|it| it.1 > 0).enumerate();
     rows.map(|(at, (row, y))| (row, (at as u32, Multiplier(y.unsigned_abs())))).unzip()
 }
 
 /// Renumbers sites and sorts them.
-fn lifted(list: &[u32], sites: &[u32]) -> Vec<u32> {
+fn renumbered_sites(list: &[u32], sites: &[u32]) -> Vec<u32> {
     let mut list: Vec<u32> = list.iter().map(|&s| sites[s as usize]).collect();
     list.sort_unstable();
     list
 }
 
-impl Row {
+impl ProofRow {
     /// Renumbers sites and nodes to the indices of the whole instance.
-    pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32]) -> Row {
+    pub(crate) fn renumbered(&self, sites: &[u32], nodes: &[u32]) -> ProofRow {
         match self {
-            Row::Core(core) => Row::Core(lifted(core, sites).into()),
-            Row::Cut(cut) => {
+            ProofRow::Core(core) => ProofRow::Core(renumbered_sites(core, sites).into()),
+            ProofRow::Cut(cut) => {
                 let mut terms: Vec<(u32, u64)> =
                     cut.terms.iter().map(|&(s, weight)| (sites[s as usize], weight)).collect();
                 terms.sort_unstable();
-                let proof = cut.proof.lifted(sites, nodes, 1);
-                Row::Cut(Arc::new(Cut { terms, least: cut.least, proof }))
+                let proof = cut.proof.renumbered(sites, nodes, 1);
+                ProofRow::Cut(Arc::new(Cut { terms, least: cut.least, proof }))
             }
-            Row::CoreWhere(it) => {
-                let lift = |list: &[(u32, Bits)]| {
+            ProofRow::CoreWhere(it) => {
+                let lift = |list: &[(u32, NoiseBits)]| {
                     list.iter().map(|&(v, level)| (nodes[v as usize], level)).collect()
                 };
-                let core = lifted(&it.core, sites).into();
+                let core = renumbered_sites(&it.core, sites).into();
                 let (below, least) = (lift(&it.below), lift(&it.least));
-                Row::CoreWhere(Box::new(CoreWhere { core, below, least }))
+                ProofRow::CoreWhere(Box::new(ConditionalCore { core, below, least }))
             }
         }
     }
@@ -278,23 +278,23 @@ impl Row {
     /// Calls `of` with each site and its weight.
     pub(crate) fn for_each(&self, mut of: impl FnMut(u32, u64)) {
         match self {
-            Row::Core(core) => core.iter().for_each(|&s| of(s, 1)),
-            Row::Cut(cut) => cut.terms.iter().for_each(|&(s, weight)| of(s, weight)),
-            Row::CoreWhere(it) => it.core.iter().for_each(|&s| of(s, 1)),
+            ProofRow::Core(core) => core.iter().for_each(|&s| of(s, 1)),
+            ProofRow::Cut(cut) => cut.terms.iter().for_each(|&(s, weight)| of(s, weight)),
+            ProofRow::CoreWhere(it) => it.core.iter().for_each(|&s| of(s, 1)),
         }
     }
 
     /// Returns the least weight of the chosen sites.
     pub(crate) fn least(&self) -> u64 {
         match self {
-            Row::Core(_) | Row::CoreWhere(_) => 1,
-            Row::Cut(cut) => cut.least,
+            ProofRow::Core(_) | ProofRow::CoreWhere(_) => 1,
+            ProofRow::Cut(cut) => cut.least,
         }
     }
 
     /// Returns the terms of the row by column for a solver in floating point, scaled so that the
     /// right-hand side is 1.
-    pub(crate) fn scaled(&self, column: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
+    pub(crate) fn scaled_terms(&self, column: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
         let least = self.least() as f64;
         let mut terms = Vec::new();
         self.for_each(|s, weight| terms.push((column(s), weight as f64 / least)));

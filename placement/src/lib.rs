@@ -1,6 +1,6 @@
 //! Optimizer for placements of `reduce_noise`: finds the cheapest ones that make a program legal.
 //!
-//! [`place`] takes an [`Instance`] and [`Limits`] and returns a [`Placement`]. The placement is
+//! [`place`] takes an [`Instance`] and [`PlacementLimits`] and returns a [`Placement`]. The placement is
 //! verified and has a lower bound; it is optimal if the bound equals its cost. The problem is
 //! NP-hard (Paindavoine and Vialla, "Minimizing bootstrappings in FHE"), so the optimizer is an
 //! *anytime* algorithm: it finds a legal answer immediately, then better ones, then a proof.
@@ -52,10 +52,14 @@ mod solve;
 #[cfg(doctest)]
 struct Readme;
 
-pub use self::cache::Cache;
-pub use self::certificate::{Certificate, CoreWhere, Cut, Multiplier, Proof, Row, Step};
-pub use self::question::infeasible::{Infeasible, Why};
-pub use self::question::instance::{Bits, Instance, Node, NodeData, NodeRule, Site, SiteData};
-pub use self::question::limits::{Limits, Phase, Progress, Steps};
+pub use self::cache::PlacementCache;
+pub use self::certificate::{
+    Certificate, ConditionalCore, Cut, Multiplier, Proof, ProofRow, ProofStep,
+};
+pub use self::question::infeasible::{Infeasible, InfeasibleReason};
+pub use self::question::instance::{Instance, Node, NodeData, NodeRule, NoiseBits, Site, SiteData};
+pub use self::question::limits::{
+    EnabledSteps, PlacementLimits, PlacementPhase, PlacementProgress,
+};
 pub use self::question::{evaluate, instance};
-pub use self::solve::{Optimality, Placement, Stats, place, place_with};
+pub use self::solve::{Optimality, Placement, PlacementStats, place, place_with};

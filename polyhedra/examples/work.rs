@@ -21,22 +21,22 @@ fn main() {
             for sign in [1, -1] {
                 let mut row = vec![0; n + 1];
                 (row[var], row[n]) = (sign, 6);
-                set.at_least(row);
+                set.add_inequality(row);
             }
         }
         for _ in 0..random(2) + 2 {
             let mut row: Vec<i128> = (0..n).map(|_| random(7)).collect();
             row.push(random(20));
-            if random(2) == 0 { set.equal(row) } else { set.at_least(row) }
+            if random(2) == 0 { set.add_equality(row) } else { set.add_inequality(row) }
         }
         let mut form: Vec<i128> = (0..n).map(|_| random(7)).collect();
         form.push(0);
         let mut budget = Budget::new(LIMIT);
         let _ = set.is_empty(&mut budget);
-        empty.push(LIMIT - budget.left());
+        empty.push(LIMIT - budget.remaining());
         let mut budget = Budget::new(LIMIT);
         let _ = set.bounds(form, &mut budget);
-        bounds.push(LIMIT - budget.left());
+        bounds.push(LIMIT - budget.remaining());
     }
     for (name, mut work) in [("a point", empty), ("bounds", bounds)] {
         work.sort_unstable();

@@ -2,7 +2,7 @@
 
 /// The reason why a query has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum QueryFailure {
     /// A number does not fit into its type. Inside the crate, the query is then repeated with
     /// numbers of any size. As the result of a query: a coefficient or a bound has more than 127
     /// bits.
@@ -14,29 +14,29 @@ pub enum Stop {
 /// The work that a search may still do. The unit is one machine word that is read or written.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    left: u64,
+    remaining: u64,
 }
 
 impl Budget {
     /// Returns a budget of `work` machine words.
     pub fn new(work: u64) -> Self {
-        Self { left: work }
+        Self { remaining: work }
     }
 
     /// Returns the work that remains.
-    pub fn left(&self) -> u64 {
-        self.left
+    pub fn remaining(&self) -> u64 {
+        self.remaining
     }
 
-    pub(crate) fn spend(&mut self, work: usize) -> Result<(), Stop> {
-        match self.left.checked_sub(work as u64 + 1) {
+    pub(crate) fn spend(&mut self, work: usize) -> Result<(), QueryFailure> {
+        match self.remaining.checked_sub(work as u64 + 1) {
             Some(left) => {
-                self.left = left;
+                self.remaining = left;
                 Ok(())
             }
             None => {
-                self.left = 0;
-                Err(Stop::Exhausted)
+                self.remaining = 0;
+                Err(QueryFailure::Exhausted)
             }
         }
     }

@@ -5,11 +5,11 @@ use std::cell::OnceCell;
 use num_bigint::BigInt;
 use smallvec::SmallVec;
 
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, QueryFailure};
 use crate::number::Number;
 use crate::rows::Rows;
 use crate::search::FormBounds;
-use crate::system::{Hope, System};
+use crate::system::{Feasibility, System};
 
 /// The integer points that satisfy a list of equalities and inequalities. Each row is an affine
 /// form: one coefficient per variable, and then the constant.
@@ -17,9 +17,9 @@ use crate::system::{Hope, System};
 pub struct Conjunction {
     n_vars: usize,
     /// Forms that are 0.
-    equal: Vec<Vec<i128>>,
+    equalities: Vec<Vec<i128>>,
     /// Forms that are at least 0.
-    least: Vec<Vec<i128>>,
+    inequalities: Vec<Vec<i128>>,
 }
 
 /// An affine constraint that names only the variables with a coefficient.
@@ -35,14 +35,14 @@ pub struct SparseRow {
 
 /// The least and the greatest value of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Interval {
+pub struct FormInterval {
     /// The least value; `None` if the form has no lower bound.
     pub least: Option<i128>,
     /// The greatest value; `None` if the form has no upper bound.
     pub greatest: Option<i128>,
 }
 
-impl Interval {
+impl FormInterval {
     /// Returns the smallest interval that contains both intervals.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
@@ -56,7 +56,7 @@ impl Interval {
 impl Conjunction {
     /// Returns the conjunction without constraints: all points of a space of `n_vars` dimensions.
     pub fn new(n_vars: usize) -> Self {
-        Self { n_vars, equal: Vec::new(), least: Vec::new() }
+        Self { n_vars, equalities: Vec::new(), inequalities: Vec::new() }
     }
 
     /// Returns the points that satisfy sparse rows; `None` on overflow.
@@ -71,7 +71,7 @@ impl Conjunction {
                 row[variable] = row[variable].checked_add(by)?;
             }
             row[n_vars] = it.constant;
-            if it.is_equality { out.equal(row) } else { out.at_least(row) }
+            if it.is_equality { out.add_equality(row) } else { out.add_inequality(row) }
         }
         Some(out)
     }
@@ -83,17 +83,17 @@ impl Conjunction {
 
     /// Returns the forms that are 0.
     pub fn equalities(&self) -> &[Vec<i128>] {
-        &self.equal
+        &self.equalities
     }
 
     /// Returns the forms that are at least 0.
     pub fn inequalities(&self) -> &[Vec<i128>] {
-        &self.least
+        &self.inequalities
     }
 
     /// Adds a variable that may be any integer, and returns its index.
     pub(crate) fn add_variable(&mut self) -> usize {
-        for row in self.equal.iter_mut().chain(&mut self.least) {
+        for row in self.equalities.iter_mut().chain(&mut self.inequalities) {
             row.insert(self.n_vars, 0);
         }
         self.n_vars += 1;
@@ -104,25 +104,25 @@ impl Conjunction {
     ///
     /// # Panics
     /// If it has another number of variables.
-    pub fn equal(&mut self, row: Vec<i128>) {
+    pub fn add_equality(&mut self, row: Vec<i128>) {
         assert_eq!(row.len(), self.n_vars + 1, "a coefficient per variable and the constant");
-        self.equal.push(row);
+        self.equalities.push(row);
     }
 
     /// Adds the constraint that a form is at least 0.
     ///
     /// # Panics
     /// If it has another number of variables.
-    pub fn at_least(&mut self, row: Vec<i128>) {
+    pub fn add_inequality(&mut self, row: Vec<i128>) {
         assert_eq!(row.len(), self.n_vars + 1, "a coefficient per variable and the constant");
-        self.least.push(row);
+        self.inequalities.push(row);
     }
 
     /// Adds a variable for the form divided by `by` and rounded down, and returns its index.
     ///
     /// # Panics
     /// If `by` is not positive.
-    pub fn floor_div(&mut self, mut form: Vec<i128>, by: i128) -> usize {
+    pub fn add_quotient(&mut self, mut form: Vec<i128>, by: i128) -> usize {
         assert!(by > 0, "a positive divisor");
         let var = self.add_variable();
         form.insert(var, 0);
@@ -132,24 +132,25 @@ impl Conjunction {
         let mut high: Vec<i128> = form.iter().map(|it| -it).collect();
         high[var] = by;
         high[self.n_vars] += by - 1;
-        self.at_least(low);
-        self.at_least(high);
+        self.add_inequality(low);
+        self.add_inequality(high);
         var
     }
 
     /// Returns true if a point satisfies all constraints.
-    pub fn holds(&self, point: &[i128]) -> bool {
+    pub fn contains(&self, point: &[i128]) -> bool {
         let value = |row: &Vec<i128>| {
             row.iter().zip(point).map(|(a, x)| a * x).sum::<i128>() + row[self.n_vars]
         };
-        self.equal.iter().all(|it| value(it) == 0) && self.least.iter().all(|it| value(it) >= 0)
+        self.equalities.iter().all(|it| value(it) == 0)
+            && self.inequalities.iter().all(|it| value(it) >= 0)
     }
 
     /// Returns true if no integer point satisfies all constraints.
     ///
     /// # Errors
     /// If the budget is spent first.
-    pub fn is_empty(&self, budget: &mut Budget) -> Result<bool, Stop> {
+    pub fn is_empty(&self, budget: &mut Budget) -> Result<bool, QueryFailure> {
         Relation::new(self.clone(), Vec::new()).is_empty(&[], budget)
     }
 
@@ -157,15 +158,19 @@ impl Conjunction {
     ///
     /// # Errors
     /// If the budget is spent first.
-    pub fn bounds(&self, form: Vec<i128>, budget: &mut Budget) -> Result<Option<Interval>, Stop> {
+    pub fn bounds(
+        &self,
+        form: Vec<i128>,
+        budget: &mut Budget,
+    ) -> Result<Option<FormInterval>, QueryFailure> {
         Relation::new(self.clone(), vec![form]).bounds(&[], 0, budget)
     }
 
     fn system<T: Number>(&self, outputs: &[Vec<i128>]) -> Option<System<T>> {
         Some(System {
             n_vars: self.n_vars,
-            equal: Rows::of(self.n_vars + 1, &self.equal)?,
-            least: Rows::of(self.n_vars + 1, &self.least)?,
+            equalities: Rows::of(self.n_vars + 1, &self.equalities)?,
+            inequalities: Rows::of(self.n_vars + 1, &self.inequalities)?,
             outputs: Rows::of(self.n_vars + 1, outputs)?,
         })
     }
@@ -173,9 +178,9 @@ impl Conjunction {
 
 /// A condition on an output, added to the constraints for one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum OutputCondition {
     /// The output with this index equals the number.
-    Is(usize, i128),
+    Equals(usize, i128),
     /// The output with this index is at least the number.
     AtLeast(usize, i128),
     /// The output with this index is at most the number.
@@ -188,14 +193,14 @@ pub struct Relation {
     points: Conjunction,
     outputs: Vec<Vec<i128>>,
     /// The simplified system in machine words.
-    words: OnceCell<Prepared<i64>>,
+    words: OnceCell<PreparedSystem<i64>>,
     /// The simplified system in numbers of any size.
-    large: OnceCell<Prepared<BigInt>>,
+    large: OnceCell<PreparedSystem<BigInt>>,
 }
 
 /// The result of simplifying a system, shared by all queries.
 #[derive(Debug)]
-enum Prepared<T> {
+enum PreparedSystem<T> {
     /// A number does not fit into `T`.
     Overflow,
     /// The system has no point.
@@ -223,25 +228,25 @@ impl Relation {
 
     /// Answers a query with machine words and, if they overflow, again with numbers of any size.
     /// `empty` is the answer for a system without points.
-    fn ask<A>(
+    fn answer<A>(
         &self,
         budget: &mut Budget,
         empty: A,
-        words: impl Fn(&System<i64>, &mut Budget) -> Result<A, Stop>,
-        large: impl Fn(&System<BigInt>, &mut Budget) -> Result<A, Stop>,
-    ) -> Result<A, Stop> {
+        words: impl Fn(&System<i64>, &mut Budget) -> Result<A, QueryFailure>,
+        large: impl Fn(&System<BigInt>, &mut Budget) -> Result<A, QueryFailure>,
+    ) -> Result<A, QueryFailure> {
         match prepared(&self.words, self, budget)? {
-            Prepared::Empty => return Ok(empty),
-            Prepared::Open(system) => match words(system, budget) {
-                Err(Stop::Overflow) => {}
+            PreparedSystem::Empty => return Ok(empty),
+            PreparedSystem::Open(system) => match words(system, budget) {
+                Err(QueryFailure::Overflow) => {}
                 answer => return answer,
             },
-            Prepared::Overflow => {}
+            PreparedSystem::Overflow => {}
         }
         match prepared(&self.large, self, budget)? {
-            Prepared::Empty => Ok(empty),
-            Prepared::Open(system) => large(system, budget),
-            Prepared::Overflow => Err(Stop::Overflow),
+            PreparedSystem::Empty => Ok(empty),
+            PreparedSystem::Open(system) => large(system, budget),
+            PreparedSystem::Overflow => Err(QueryFailure::Overflow),
         }
     }
 
@@ -249,12 +254,16 @@ impl Relation {
     ///
     /// # Errors
     /// If the budget is spent first.
-    pub fn is_empty(&self, asked: &[Asked], budget: &mut Budget) -> Result<bool, Stop> {
-        self.ask(
+    pub fn is_empty(
+        &self,
+        asked: &[OutputCondition],
+        budget: &mut Budget,
+    ) -> Result<bool, QueryFailure> {
+        self.answer(
             budget,
             true,
-            |it, budget| with(it, asked)?.has_point(budget).map(|it| !it),
-            |it, budget| with(it, asked)?.has_point(budget).map(|it| !it),
+            |it, budget| with_conditions(it, asked)?.has_point(budget).map(|it| !it),
+            |it, budget| with_conditions(it, asked)?.has_point(budget).map(|it| !it),
         )
     }
 
@@ -265,59 +274,68 @@ impl Relation {
     /// If the budget is spent first, or a bound has more than 127 bits.
     pub fn bounds(
         &self,
-        asked: &[Asked],
+        asked: &[OutputCondition],
         output: usize,
         budget: &mut Budget,
-    ) -> Result<Option<Interval>, Stop> {
-        self.ask(
+    ) -> Result<Option<FormInterval>, QueryFailure> {
+        self.answer(
             budget,
             None,
-            |it, budget| with(it, asked)?.bounds(output, budget)?.map(interval).transpose(),
-            |it, budget| with(it, asked)?.bounds(output, budget)?.map(interval).transpose(),
+            |it, budget| {
+                with_conditions(it, asked)?.bounds(output, budget)?.map(to_interval).transpose()
+            },
+            |it, budget| {
+                with_conditions(it, asked)?.bounds(output, budget)?.map(to_interval).transpose()
+            },
         )
     }
 }
 
 /// Returns the simplified system, which is computed at the first call.
 fn prepared<'a, T: Number>(
-    cell: &'a OnceCell<Prepared<T>>,
+    cell: &'a OnceCell<PreparedSystem<T>>,
     relation: &Relation,
     budget: &mut Budget,
-) -> Result<&'a Prepared<T>, Stop> {
+) -> Result<&'a PreparedSystem<T>, QueryFailure> {
     if let Some(it) = cell.get() {
         return Ok(it);
     }
     let made = match relation.points.system::<T>(&relation.outputs) {
-        None => Prepared::Overflow,
+        None => PreparedSystem::Overflow,
         Some(mut system) => match system.simplify(budget) {
-            Ok(Hope::Empty) => Prepared::Empty,
-            Ok(Hope::Open) => Prepared::Open(system),
-            Err(Stop::Overflow) => Prepared::Overflow,
+            Ok(Feasibility::Empty) => PreparedSystem::Empty,
+            Ok(Feasibility::Open) => PreparedSystem::Open(system),
+            Err(QueryFailure::Overflow) => PreparedSystem::Overflow,
             Err(stop) => return Err(stop),
         },
     };
     Ok(cell.get_or_init(|| made))
 }
 
-fn interval<T: Number>(it: FormBounds<T>) -> Result<Interval, Stop> {
-    let value = |it: Option<T>| it.map(|it| it.get().ok_or(Stop::Overflow)).transpose();
-    Ok(Interval { least: value(it.least)?, greatest: value(it.greatest)? })
+fn to_interval<T: Number>(it: FormBounds<T>) -> Result<FormInterval, QueryFailure> {
+    let value = |it: Option<T>| it.map(|it| it.get().ok_or(QueryFailure::Overflow)).transpose();
+    Ok(FormInterval { least: value(it.least)?, greatest: value(it.greatest)? })
 }
 
-fn with<T: Number>(system: &System<T>, asked: &[Asked]) -> Result<System<T>, Stop> {
+fn with_conditions<T: Number>(
+    system: &System<T>,
+    asked: &[OutputCondition],
+) -> Result<System<T>, QueryFailure> {
     let mut out = system.clone();
     let end = out.n_vars;
     for &it in asked {
-        let (Asked::Is(at, value) | Asked::AtLeast(at, value) | Asked::AtMost(at, value)) = it;
+        let (OutputCondition::Equals(at, value)
+        | OutputCondition::AtLeast(at, value)
+        | OutputCondition::AtMost(at, value)) = it;
         let value: T = System::number(value)?;
         let mut row = out.outputs.row(at).to_vec();
-        row[end] = row[end].plus(&value.negated()).ok_or(Stop::Overflow)?;
+        row[end] = row[end].plus(&value.negated()).ok_or(QueryFailure::Overflow)?;
         match it {
-            Asked::Is(..) => out.equal.push(&row),
-            Asked::AtLeast(..) => out.least.push(&row),
-            Asked::AtMost(..) => {
+            OutputCondition::Equals(..) => out.equalities.push(&row),
+            OutputCondition::AtLeast(..) => out.inequalities.push(&row),
+            OutputCondition::AtMost(..) => {
                 let row: Vec<T> = row.iter().map(Number::negated).collect();
-                out.least.push(&row);
+                out.inequalities.push(&row);
             }
         }
     }

@@ -12,20 +12,21 @@
 //! *Cost.* An elimination adds one row per pair of a lower and an upper bound. If there are many
 //! rows, implied rows are removed.
 
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, QueryFailure};
 use crate::number::Number;
 use crate::rows::Rows;
-use crate::system::{Hope, System, times};
+use crate::system::{Feasibility, System, times};
 
 /// A callback for each splinter of a system. It returns true if no further splinter is needed.
-pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>;
+pub(crate) type SplinterVisitor<'a, T> =
+    &'a mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, QueryFailure>;
 
 /// Implied inequalities are removed only if the inequalities exceed both limits.
 const FEW_ROWS: usize = 24;
 const ROWS_PER_VARIABLE: usize = 6;
 
 /// The occurrences of a variable in the inequalities.
-pub(crate) struct Standing<T> {
+pub(crate) struct VariableBounds<T> {
     pub(crate) var: usize,
     pub(crate) n_lower: usize,
     pub(crate) n_upper: usize,
@@ -35,10 +36,10 @@ pub(crate) struct Standing<T> {
     pub(crate) n_splinters: [u64; 2],
 }
 
-impl<T: Number> Standing<T> {
+impl<T: Number> VariableBounds<T> {
     /// Returns true if the splinters are made from the lower bounds, false if from the upper
     /// bounds.
-    pub(crate) fn splits_lower(&self) -> bool {
+    pub(crate) fn is_split_below(&self) -> bool {
         self.n_splinters[0] <= self.n_splinters[1]
     }
 
@@ -51,15 +52,15 @@ impl<T: Number> Standing<T> {
     }
 
     /// Returns the number of rows that elimination adds, minus the number of rows that it removes.
-    pub(crate) fn growth(&self) -> isize {
+    pub(crate) fn row_growth(&self) -> isize {
         (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
     }
 }
 
 impl<T: Number> System<T> {
-    pub(crate) fn standing(&self, var: usize) -> Result<Standing<T>, Stop> {
+    pub(crate) fn bounds_on(&self, var: usize) -> Result<VariableBounds<T>, QueryFailure> {
         let zero = Self::number(0)?;
-        let mut out = Standing {
+        let mut out = VariableBounds {
             var,
             n_lower: 0,
             n_upper: 0,
@@ -67,7 +68,7 @@ impl<T: Number> System<T> {
             largest_upper: zero,
             n_splinters: [0, 0],
         };
-        for row in self.least.iter() {
+        for row in self.inequalities.iter() {
             match row[var].sign() {
                 1 => {
                     out.n_lower += 1;
@@ -81,7 +82,7 @@ impl<T: Number> System<T> {
             }
         }
         if !out.is_exact() {
-            for row in self.least.iter() {
+            for row in self.inequalities.iter() {
                 let (side, opposite) = match row[var].sign() {
                     1 => (0, &out.largest_upper),
                     -1 => (1, &out.largest_lower),
@@ -98,16 +99,16 @@ impl<T: Number> System<T> {
     /// Returns the variable to eliminate next, or `None` if only variables with `keep` remain.
     /// First come variables without lower or without upper bounds, then exact eliminations that add
     /// few rows.
-    pub(crate) fn next_variable(
+    pub(crate) fn cheapest_elimination(
         &self,
         keep: &dyn Fn(usize) -> bool,
-    ) -> Result<Option<Standing<T>>, Stop> {
-        let mut best: Option<((bool, u64, isize), Standing<T>)> = None;
+    ) -> Result<Option<VariableBounds<T>>, QueryFailure> {
+        let mut best: Option<((bool, u64, isize), VariableBounds<T>)> = None;
         for var in 0..self.n_vars {
             if keep(var) {
                 continue;
             }
-            let it = self.standing(var)?;
+            let it = self.bounds_on(var)?;
             if it.n_lower + it.n_upper == 0 {
                 continue;
             }
@@ -115,7 +116,7 @@ impl<T: Number> System<T> {
                 return Ok(Some(it));
             }
             let splinters = it.n_splinters[0].min(it.n_splinters[1]);
-            let cost = (!it.is_exact(), splinters, it.growth());
+            let cost = (!it.is_exact(), splinters, it.row_growth());
             if best.as_ref().is_none_or(|best| cost < best.0) {
                 best = Some((cost, it));
             }
@@ -129,44 +130,47 @@ impl<T: Number> System<T> {
         var: usize,
         is_dark: bool,
         budget: &mut Budget,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), QueryFailure> {
         let width = self.n_vars + 1;
         let mut rows = Rows::new(width);
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
-        for (at, row) in self.least.iter().enumerate() {
+        for (at, row) in self.inequalities.iter().enumerate() {
             match row[var].sign() {
                 1 => lower.push(at),
                 -1 => upper.push(at),
                 _ => rows.push(row),
             }
         }
-        budget.spend(((lower.len() * upper.len() + self.least.len()) * width) * T::WORK)?;
+        budget.spend(((lower.len() * upper.len() + self.inequalities.len()) * width) * T::WORK)?;
         let minus = Self::number(-1)?;
         for &low in &lower {
             for &high in &upper {
-                let (low, high) = (self.least.row(low), self.least.row(high));
+                let (low, high) = (self.inequalities.row(low), self.inequalities.row(high));
                 let (b, a) = (&low[var], high[var].negated());
                 let mut row = Vec::with_capacity(width);
                 for (l, u) in low.iter().zip(high) {
-                    row.push(T::combined(&a, l, b, u).ok_or(Stop::Overflow)?);
+                    row.push(T::combined(&a, l, b, u).ok_or(QueryFailure::Overflow)?);
                 }
                 if is_dark {
                     let gap = times(
-                        &a.plus(&minus).ok_or(Stop::Overflow)?,
-                        &b.plus(&minus).ok_or(Stop::Overflow)?,
+                        &a.plus(&minus).ok_or(QueryFailure::Overflow)?,
+                        &b.plus(&minus).ok_or(QueryFailure::Overflow)?,
                     )?;
-                    row[width - 1] = row[width - 1].plus(&gap.negated()).ok_or(Stop::Overflow)?;
+                    row[width - 1] =
+                        row[width - 1].plus(&gap.negated()).ok_or(QueryFailure::Overflow)?;
                 }
                 rows.extend(row.into_iter());
             }
         }
-        self.least = rows;
-        // Most rows of a large system are redundant. `tidy` may find a contradiction; the next
+        self.inequalities = rows;
+        // Most rows of a large system are redundant. `normalize_inequalities` may find a contradiction; the next
         // `solve` reports it.
-        if self.least.len() > FEW_ROWS && self.tidy(budget)? == Hope::Open {
-            let is_used = |var: &usize| self.least.iter().any(|it| !it[*var].is_zero());
+        if self.inequalities.len() > FEW_ROWS
+            && self.normalize_inequalities(budget)? == Feasibility::Open
+        {
+            let is_used = |var: &usize| self.inequalities.iter().any(|it| !it[*var].is_zero());
             let n_used = (0..self.n_vars).filter(is_used).count();
-            if self.least.len() > FEW_ROWS.max(ROWS_PER_VARIABLE * n_used) {
+            if self.inequalities.len() > FEW_ROWS.max(ROWS_PER_VARIABLE * n_used) {
                 self.drop_implied(budget)?;
             }
         }
@@ -175,25 +179,25 @@ impl<T: Number> System<T> {
 
     /// Removes the rows of a variable that has no lower or no upper bounds.
     pub(crate) fn drop_rows(&mut self, var: usize) {
-        for at in (0..self.least.len()).rev() {
-            if !self.least.row(at)[var].is_zero() {
-                self.least.swap_remove(at);
+        for at in (0..self.inequalities.len()).rev() {
+            if !self.inequalities.row(at)[var].is_zero() {
+                self.inequalities.swap_remove(at);
             }
         }
     }
 
     /// Calls `visit` with each splinter of a variable until a call returns true.
-    pub(crate) fn splinters(
+    pub(crate) fn for_each_splinter(
         &self,
-        it: &Standing<T>,
+        it: &VariableBounds<T>,
         budget: &mut Budget,
-        visit: Visit<'_, T>,
-    ) -> Result<(), Stop> {
-        let is_lower = it.splits_lower();
+        visit: SplinterVisitor<'_, T>,
+    ) -> Result<(), QueryFailure> {
+        let is_lower = it.is_split_below();
         let largest = if is_lower { &it.largest_upper } else { &it.largest_lower };
         let minus = Self::number(-1)?;
-        for at in 0..self.least.len() {
-            let row = self.least.row(at);
+        for at in 0..self.inequalities.len() {
+            let row = self.inequalities.row(at);
             if row[it.var].sign() != if is_lower { 1 } else { -1 } {
                 continue;
             }
@@ -204,12 +208,12 @@ impl<T: Number> System<T> {
             for _ in 0..=last {
                 budget.spend((self.n_vars + 1) * T::WORK)?;
                 let mut splinter = self.clone();
-                splinter.equal.push(&row);
+                splinter.equalities.push(&row);
                 if visit(splinter, budget)? {
                     return Ok(());
                 }
                 let end = row.len() - 1;
-                row[end] = row[end].plus(&minus).ok_or(Stop::Overflow)?;
+                row[end] = row[end].plus(&minus).ok_or(QueryFailure::Overflow)?;
             }
         }
         Ok(())
@@ -217,10 +221,10 @@ impl<T: Number> System<T> {
 
     /// Eliminates the variables that no output contains, where the real shadow is exact and has no
     /// more rows than it replaces. Answers about outputs stay the same.
-    pub(crate) fn simplify(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+    pub(crate) fn simplify(&mut self, budget: &mut Budget) -> Result<Feasibility, QueryFailure> {
         loop {
-            if self.solve(budget)? == Hope::Empty {
-                return Ok(Hope::Empty);
+            if self.solve(budget)? == Feasibility::Empty {
+                return Ok(Feasibility::Empty);
             }
             let outputs = &self.outputs;
             let is_output = |var: usize| outputs.iter().any(|it| !it[var].is_zero());
@@ -229,15 +233,15 @@ impl<T: Number> System<T> {
                 if is_output(var) {
                     continue;
                 }
-                let it = self.standing(var)?;
+                let it = self.bounds_on(var)?;
                 let is_there = it.n_lower + it.n_upper > 0;
-                if is_there && (it.is_unbounded() || it.is_exact() && it.growth() <= 0) {
+                if is_there && (it.is_unbounded() || it.is_exact() && it.row_growth() <= 0) {
                     next = Some(it);
                     break;
                 }
             }
             match next {
-                None => return Ok(Hope::Open),
+                None => return Ok(Feasibility::Open),
                 Some(it) if it.is_unbounded() => self.drop_rows(it.var),
                 Some(it) => self.eliminate(it.var, false, budget)?,
             }
@@ -246,13 +250,13 @@ impl<T: Number> System<T> {
 
     /// Eliminates one variable by a real or dark shadow. Clears `is_exact` if the elimination is
     /// not exact.
-    pub(crate) fn step(
+    pub(crate) fn eliminate_by_shadow(
         &mut self,
-        next: &Standing<T>,
+        next: &VariableBounds<T>,
         is_dark: bool,
         is_exact: &mut bool,
         budget: &mut Budget,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), QueryFailure> {
         if next.is_unbounded() {
             self.drop_rows(next.var);
             return Ok(());
@@ -263,19 +267,19 @@ impl<T: Number> System<T> {
 
     /// Returns true if the elimination of all variables by shadows of one kind finds no
     /// contradiction.
-    pub(crate) fn survives(
+    pub(crate) fn has_shadow(
         &mut self,
         is_dark: bool,
         is_exact: &mut bool,
         budget: &mut Budget,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, QueryFailure> {
         loop {
-            if self.solve(budget)? == Hope::Empty {
+            if self.solve(budget)? == Feasibility::Empty {
                 return Ok(false);
             }
-            match self.next_variable(&|_| false)? {
+            match self.cheapest_elimination(&|_| false)? {
                 None => return Ok(true),
-                Some(next) => self.step(&next, is_dark, is_exact, budget)?,
+                Some(next) => self.eliminate_by_shadow(&next, is_dark, is_exact, budget)?,
             }
         }
     }

@@ -8,7 +8,7 @@
 //! An inequality is kept if the test overflows 128 bits or needs too many pivots, so no result is
 //! wrong.
 
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, QueryFailure};
 use crate::number::Number;
 use crate::system::System;
 
@@ -17,14 +17,15 @@ const MAX_PIVOTS: usize = 60;
 
 impl<T: Number> System<T> {
     /// Drops inequalities that the others imply.
-    pub(crate) fn drop_implied(&mut self, budget: &mut Budget) -> Result<(), Stop> {
+    pub(crate) fn drop_implied(&mut self, budget: &mut Budget) -> Result<(), QueryFailure> {
         let used: Vec<usize> = (0..self.n_vars)
-            .filter(|&it| self.least.iter().any(|row| !row[it].is_zero()))
+            .filter(|&it| self.inequalities.iter().any(|row| !row[it].is_zero()))
             .collect();
         let narrow = |row: &[T]| -> Option<Vec<i128>> {
             used.iter().chain([&self.n_vars]).map(|&it| row[it].get()).collect()
         };
-        let Some(mut rows) = self.least.iter().map(narrow).collect::<Option<Vec<_>>>() else {
+        let Some(mut rows) = self.inequalities.iter().map(narrow).collect::<Option<Vec<_>>>()
+        else {
             return Ok(());
         };
         let mut at = rows.len();
@@ -38,7 +39,7 @@ impl<T: Number> System<T> {
             budget.spend((n_pivots + 1) * (used.len() + 1) * (others.len() + used.len()))?;
             if is_implied == Some(true) {
                 rows.pop();
-                self.least.swap_remove(at);
+                self.inequalities.swap_remove(at);
             } else {
                 rows.swap(at, last);
             }

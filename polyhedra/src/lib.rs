@@ -1,7 +1,7 @@
 //! Integer sets: conjunctions and unions of affine constraints, with exact answers about points,
 //! bounds and projections.
 //!
-//! *Law.* Every answer is exact for integers of any size, or it is [`Stop::Exhausted`]: the budget
+//! *Law.* Every answer is exact for integers of any size, or it is [`QueryFailure::Exhausted`]: the budget
 //! was spent first. Arithmetic uses machine words. On overflow, it starts again with numbers of any
 //! size.
 //!
@@ -20,7 +20,7 @@ mod set;
 mod shadow;
 mod system;
 
-pub use budget::{Budget, Stop};
-pub use conjunction::{Asked, Conjunction, Interval, Relation, SparseRow};
+pub use budget::{Budget, QueryFailure};
+pub use conjunction::{Conjunction, FormInterval, OutputCondition, Relation, SparseRow};
 pub use number::gcd;
 pub use set::Set;

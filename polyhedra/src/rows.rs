@@ -66,7 +66,7 @@ impl<T: Number> Rows<T> {
     }
 
     /// Adds a variable after the others, with coefficient 0 in all rows.
-    pub(crate) fn widen(&mut self, zero: &T) {
+    pub(crate) fn add_column(&mut self, zero: &T) {
         let mut data = Vec::with_capacity(self.len() * (self.width + 1));
         for row in self.iter() {
             let (constant, coefficients) = row.split_last().expect("a row has its constant");
@@ -99,7 +99,7 @@ impl<T: Number> Rows<T> {
 }
 
 /// Returns the greatest common divisor of the coefficients; 0 if there are none.
-pub(crate) fn content<T: Number>(row: &[T]) -> Option<T> {
+pub(crate) fn common_divisor<T: Number>(row: &[T]) -> Option<T> {
     let mut out = T::of(0)?;
     for it in &row[..row.len() - 1] {
         if !it.is_zero() {

@@ -1,7 +1,7 @@
 //! Unions of conjunctions.
 
-use crate::budget::{Budget, Stop};
-use crate::conjunction::{Conjunction, Interval};
+use crate::budget::{Budget, QueryFailure};
+use crate::conjunction::{Conjunction, FormInterval};
 
 /// A union of conjunctions over the same variables.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ impl Set {
     ///
     /// # Errors
     /// If the budget is spent first.
-    pub fn is_empty(&self, budget: &mut Budget) -> Result<bool, Stop> {
+    pub fn is_empty(&self, budget: &mut Budget) -> Result<bool, QueryFailure> {
         for part in &self.parts {
             if !part.is_empty(budget)? {
                 return Ok(false);
@@ -28,8 +28,12 @@ impl Set {
     ///
     /// # Errors
     /// If the budget is spent first.
-    pub fn bounds(&self, form: &[i128], budget: &mut Budget) -> Result<Option<Interval>, Stop> {
-        let mut out: Option<Interval> = None;
+    pub fn bounds(
+        &self,
+        form: &[i128],
+        budget: &mut Budget,
+    ) -> Result<Option<FormInterval>, QueryFailure> {
+        let mut out: Option<FormInterval> = None;
         for part in &self.parts {
             if let Some(found) = part.bounds(form.to_vec(), budget)? {
                 out = Some(out.map_or(found, |it| it.hull(found)));

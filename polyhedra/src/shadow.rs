@@ -11,7 +11,7 @@ use crate::number::gcd;
 
 impl Conjunction {
     /// Returns all rows as inequalities; each equality becomes two.
-    fn halves(&self) -> Vec<Vec<i128>> {
+    fn as_inequalities(&self) -> Vec<Vec<i128>> {
         let negated = |row: &Vec<i128>| row.iter().map(|it| -it).collect();
         let both = self.equalities().iter().flat_map(|it| [it.clone(), negated(it)]);
         both.chain(self.inequalities().iter().cloned()).collect()
@@ -20,8 +20,8 @@ impl Conjunction {
     /// Returns the rational shadow along a variable. The variable remains, without constraints.
     /// `None` on overflow.
     #[must_use]
-    pub fn shadow(&self, var: usize) -> Option<Conjunction> {
-        self.along(var, false)
+    pub fn rational_shadow(&self, var: usize) -> Option<Conjunction> {
+        self.shadow_along(var, false)
     }
 
     /// Returns the dark shadow along a variable. The variable remains, without constraints. Each
@@ -31,13 +31,13 @@ impl Conjunction {
     #[must_use]
     pub fn dark_shadow(&self, var: usize) -> Option<Conjunction> {
         match self.equalities().iter().position(|it| it[var].abs() == 1) {
-            Some(at) => self.replaced(var, at),
-            None => self.along(var, true),
+            Some(at) => self.substituted(var, at),
+            None => self.shadow_along(var, true),
         }
     }
 
     /// Substitutes a variable by means of an equality in which its coefficient is 1 or -1.
-    fn replaced(&self, var: usize, equality: usize) -> Option<Conjunction> {
+    fn substituted(&self, var: usize, equality: usize) -> Option<Conjunction> {
         let by = &self.equalities()[equality];
         let without = |row: &Vec<i128>| {
             let times = row[var].checked_mul(by[var])?;
@@ -47,20 +47,20 @@ impl Conjunction {
         let mut out = Conjunction::new(self.n_vars());
         for (at, row) in self.equalities().iter().enumerate() {
             if at != equality {
-                out.equal(without(row)?);
+                out.add_equality(without(row)?);
             }
         }
         for row in self.inequalities() {
-            out.at_least(without(row)?);
+            out.add_inequality(without(row)?);
         }
         Some(out)
     }
 
-    fn along(&self, var: usize, is_dark: bool) -> Option<Conjunction> {
+    fn shadow_along(&self, var: usize, is_dark: bool) -> Option<Conjunction> {
         let mut out = Conjunction::new(self.n_vars());
         let mut rows = Vec::new();
         let (mut low, mut high) = (Vec::new(), Vec::new());
-        for row in self.halves() {
+        for row in self.as_inequalities() {
             match row[var] {
                 0 => rows.push(row),
                 1.. => low.push(row),
@@ -83,7 +83,7 @@ impl Conjunction {
             }
         }
         for row in tightest(rows) {
-            out.at_least(row);
+            out.add_inequality(row);
         }
         Some(out)
     }
@@ -92,24 +92,24 @@ impl Conjunction {
     /// before the test ends. Each equality becomes two inequalities.
     #[must_use]
     pub fn without_implied(&self, budget: &mut Budget) -> Conjunction {
-        let mut rows = tightest(self.halves());
+        let mut rows = tightest(self.as_inequalities());
         let mut at = rows.len();
         while at > 0 {
             at -= 1;
             let mut others = Conjunction::new(self.n_vars());
             for (other, row) in rows.iter().enumerate() {
                 if other != at {
-                    others.at_least(row.clone());
+                    others.add_inequality(row.clone());
                 }
             }
-            others.at_least(below(&rows[at]));
+            others.add_inequality(negated_inequality(&rows[at]));
             if matches!(others.is_empty(budget), Ok(true)) {
                 rows.remove(at);
             }
         }
         let mut out = Conjunction::new(self.n_vars());
         for row in rows {
-            out.at_least(row);
+            out.add_inequality(row);
         }
         out
     }
@@ -118,13 +118,13 @@ impl Conjunction {
     #[must_use]
     pub fn implies(&self, row: &[i128], budget: &mut Budget) -> bool {
         let mut it = self.clone();
-        it.at_least(below(row));
+        it.add_inequality(negated_inequality(row));
         matches!(it.is_empty(budget), Ok(true))
     }
 }
 
 /// Returns the negation of an inequality: `-form - 1`.
-fn below(row: &[i128]) -> Vec<i128> {
+fn negated_inequality(row: &[i128]) -> Vec<i128> {
     let mut out: Vec<i128> = row.iter().map(|it| -it).collect();
     if let Some(last) = out.last_mut() {
         *last -= 1;
@@ -178,26 +178,26 @@ mod tests {
             for var in 0..3 {
                 let mut row = vec![0; 4];
                 (row[var], row[3]) = (1, 4);
-                it.at_least(row.clone());
+                it.add_inequality(row.clone());
                 (row[var], row[3]) = (-1, 4);
-                it.at_least(row);
+                it.add_inequality(row);
             }
             for _ in 0..3 {
-                it.at_least((0..4).map(|_| random(7) - 3).collect());
+                it.add_inequality((0..4).map(|_| random(7) - 3).collect());
             }
-            let shadow = it.shadow(1).unwrap();
+            let shadow = it.rational_shadow(1).unwrap();
             let dark = it.dark_shadow(1).unwrap();
             let slim = it.without_implied(&mut Budget::new(1_000_000));
             assert!(shadow.inequalities().iter().all(|row| row[1] == 0));
             assert!(slim.inequalities().len() <= it.inequalities().len());
             for point in 0..729 {
                 let point = [point % 9 - 4, point / 9 % 9 - 4, point / 81 - 4];
-                assert_eq!(it.holds(&point), slim.holds(&point));
-                assert!(!it.holds(&point) || shadow.holds(&point));
-                n_outside += usize::from(!shadow.holds(&point));
-                let has_value = (-4..=4).any(|y| it.holds(&[point[0], y, point[2]]));
-                assert!(!dark.holds(&point) || has_value);
-                n_inside += usize::from(dark.holds(&point));
+                assert_eq!(it.contains(&point), slim.contains(&point));
+                assert!(!it.contains(&point) || shadow.contains(&point));
+                n_outside += usize::from(!shadow.contains(&point));
+                let has_value = (-4..=4).any(|y| it.contains(&[point[0], y, point[2]]));
+                assert!(!dark.contains(&point) || has_value);
+                n_inside += usize::from(dark.contains(&point));
             }
         }
         assert!(n_outside > 10_000 && n_inside > 10_000, "{n_outside} {n_inside}");

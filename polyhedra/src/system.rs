@@ -16,25 +16,25 @@
 //!
 //! *Law.* Simplification maps the integer points one to one, with equal outputs.
 
-use crate::budget::{Budget, Stop};
+use crate::budget::{Budget, QueryFailure};
 use crate::number::Number;
-use crate::rows::{Rows, content, support};
+use crate::rows::{Rows, common_divisor, support};
 
 /// A system in which every variable is an integer.
 #[derive(Clone, Debug)]
 pub(crate) struct System<T> {
     pub(crate) n_vars: usize,
     /// Forms that are 0.
-    pub(crate) equal: Rows<T>,
+    pub(crate) equalities: Rows<T>,
     /// Forms that are at least 0.
-    pub(crate) least: Rows<T>,
+    pub(crate) inequalities: Rows<T>,
     /// The output forms.
     pub(crate) outputs: Rows<T>,
 }
 
 /// The result of simplification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hope {
+pub(crate) enum Feasibility {
     /// The system has no integer point.
     Empty,
     /// The system may have an integer point.
@@ -42,39 +42,39 @@ pub(crate) enum Hope {
 }
 
 impl<T: Number> System<T> {
-    pub(crate) fn number(value: i128) -> Result<T, Stop> {
-        T::of(value).ok_or(Stop::Overflow)
+    pub(crate) fn number(value: i128) -> Result<T, QueryFailure> {
+        T::of(value).ok_or(QueryFailure::Overflow)
     }
 
     /// Solves the equalities and normalizes the inequalities until nothing changes. If the result
     /// is open, no equality is left.
-    pub(crate) fn solve(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+    pub(crate) fn solve(&mut self, budget: &mut Budget) -> Result<Feasibility, QueryFailure> {
         loop {
-            if self.solve_equalities(budget)? == Hope::Empty {
-                return Ok(Hope::Empty);
+            if self.solve_equalities(budget)? == Feasibility::Empty {
+                return Ok(Feasibility::Empty);
             }
-            if self.tidy(budget)? == Hope::Empty {
-                return Ok(Hope::Empty);
+            if self.normalize_inequalities(budget)? == Feasibility::Empty {
+                return Ok(Feasibility::Empty);
             }
-            if self.equal.is_empty() {
-                return Ok(Hope::Open);
+            if self.equalities.is_empty() {
+                return Ok(Feasibility::Open);
             }
         }
     }
 
-    fn solve_equalities(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+    fn solve_equalities(&mut self, budget: &mut Budget) -> Result<Feasibility, QueryFailure> {
         loop {
             // Divide each row by its common divisor, and drop trivial rows.
             let mut at = 0;
-            while at < self.equal.len() {
-                let row = self.equal.row_mut(at);
-                let divisor = content(row).ok_or(Stop::Overflow)?;
-                let (constant, _) = row.split_last().ok_or(Stop::Overflow)?;
+            while at < self.equalities.len() {
+                let row = self.equalities.row_mut(at);
+                let divisor = common_divisor(row).ok_or(QueryFailure::Overflow)?;
+                let (constant, _) = row.split_last().ok_or(QueryFailure::Overflow)?;
                 if divisor.is_zero() {
                     if !constant.is_zero() {
-                        return Ok(Hope::Empty);
+                        return Ok(Feasibility::Empty);
                     }
-                    self.equal.swap_remove(at);
+                    self.equalities.swap_remove(at);
                     continue;
                 }
                 if !divisor.is_unit() {
@@ -83,17 +83,19 @@ impl<T: Number> System<T> {
                         let one = Self::number(-1)?;
                         let rest =
                             T::combined(&Self::number(1)?, it, &one, &times(&quotient, &divisor)?);
-                        if !rest.ok_or(Stop::Overflow)?.is_zero() {
-                            return Ok(Hope::Empty);
+                        if !rest.ok_or(QueryFailure::Overflow)?.is_zero() {
+                            return Ok(Feasibility::Empty);
                         }
                         *it = quotient;
                     }
                 }
                 at += 1;
             }
-            let Some((row, var)) = self.pivot() else { return Ok(Hope::Open) };
-            let pivot = self.equal.row(row).to_vec();
-            budget.spend(((self.equal.len() + self.least.len()) * self.n_vars) * T::WORK)?;
+            let Some((row, var)) = self.pivot() else { return Ok(Feasibility::Open) };
+            let pivot = self.equalities.row(row).to_vec();
+            budget.spend(
+                ((self.equalities.len() + self.inequalities.len()) * self.n_vars) * T::WORK,
+            )?;
             let mut form = Vec::with_capacity(pivot.len());
             if pivot[var].is_unit() {
                 // ±x + rest = 0: x = ∓rest.
@@ -102,21 +104,21 @@ impl<T: Number> System<T> {
                     pivot.iter().map(|it| if is_positive { it.negated() } else { it.clone() }),
                 );
                 form[var] = Self::number(0)?;
-                self.equal.swap_remove(row);
+                self.equalities.swap_remove(row);
             } else {
                 // With m = |a| + 1: a_i mod^ m is in -m/2 .. m/2, and the form with these
                 // coefficients is a multiple of m.
                 let sign = pivot[var].sign();
                 let size = if sign < 0 { pivot[var].negated() } else { pivot[var].clone() };
-                let modulus = size.plus(&Self::number(1)?).ok_or(Stop::Overflow)?;
+                let modulus = size.plus(&Self::number(1)?).ok_or(QueryFailure::Overflow)?;
                 for it in &pivot {
                     let rest = centered(it, &modulus)?;
                     form.push(if sign < 0 { rest.negated() } else { rest });
                 }
                 form[var] = if sign < 0 { modulus } else { modulus.negated() };
             }
-            for rows in [&mut self.equal, &mut self.least, &mut self.outputs] {
-                rows.substitute(var, &form).ok_or(Stop::Overflow)?;
+            for rows in [&mut self.equalities, &mut self.inequalities, &mut self.outputs] {
+                rows.substitute(var, &form).ok_or(QueryFailure::Overflow)?;
             }
         }
     }
@@ -127,7 +129,7 @@ impl<T: Number> System<T> {
     /// others.
     fn pivot(&self) -> Option<(usize, usize)> {
         let (mut best, mut least) = (None, (u64::MAX, true, usize::MAX));
-        for (at, row) in self.equal.iter().enumerate() {
+        for (at, row) in self.equalities.iter().enumerate() {
             let is_output = |var: usize| self.outputs.iter().any(|it| !it[var].is_zero());
             let spares_output = self.outputs.len() == 1 && {
                 let others = support(row).filter(|it| !is_output(*it));
@@ -145,7 +147,7 @@ impl<T: Number> System<T> {
                 if size > least.0 {
                     continue;
                 }
-                let n_rows = self.least.iter().filter(|it| !it[var].is_zero()).count();
+                let n_rows = self.inequalities.iter().filter(|it| !it[var].is_zero()).count();
                 let cost = (size, is_output, n_rows);
                 if best.is_none() || cost < least {
                     (best, least) = (Some((at, var)), cost);
@@ -156,19 +158,22 @@ impl<T: Number> System<T> {
     }
 
     /// Normalizes the inequalities, and merges parallel and opposite ones.
-    pub(crate) fn tidy(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
-        budget.spend(self.least.len() * self.n_vars * T::WORK)?;
-        let mut keys: Vec<(u64, usize)> = Vec::with_capacity(self.least.len());
+    pub(crate) fn normalize_inequalities(
+        &mut self,
+        budget: &mut Budget,
+    ) -> Result<Feasibility, QueryFailure> {
+        budget.spend(self.inequalities.len() * self.n_vars * T::WORK)?;
+        let mut keys: Vec<(u64, usize)> = Vec::with_capacity(self.inequalities.len());
         let mut at = 0;
-        while at < self.least.len() {
-            let row = self.least.row_mut(at);
-            let divisor = content(row).ok_or(Stop::Overflow)?;
+        while at < self.inequalities.len() {
+            let row = self.inequalities.row_mut(at);
+            let divisor = common_divisor(row).ok_or(QueryFailure::Overflow)?;
             let last = row.len() - 1;
             if divisor.is_zero() {
                 if row[last].sign() < 0 {
-                    return Ok(Hope::Empty);
+                    return Ok(Feasibility::Empty);
                 }
-                self.least.swap_remove(at);
+                self.inequalities.swap_remove(at);
                 continue;
             }
             if !divisor.is_unit() {
@@ -180,7 +185,7 @@ impl<T: Number> System<T> {
             at += 1;
         }
         keys.sort_unstable();
-        let mut dead = vec![false; self.least.len()];
+        let mut dead = vec![false; self.inequalities.len()];
         for (i, &(hash, a)) in keys.iter().enumerate() {
             for &(other, b) in &keys[i + 1..] {
                 if other != hash || dead[a] {
@@ -189,19 +194,19 @@ impl<T: Number> System<T> {
                 if dead[b] {
                     continue;
                 }
-                let (x, y) = (self.least.row(a), self.least.row(b));
+                let (x, y) = (self.inequalities.row(a), self.inequalities.row(b));
                 let last = x.len() - 1;
                 if x[..last] == y[..last] {
                     let weaker = if x[last] <= y[last] { b } else { a };
                     dead[weaker] = true;
                 } else if is_opposite(&x[..last], &y[..last]) {
-                    let gap = x[last].plus(&y[last]).ok_or(Stop::Overflow)?;
+                    let gap = x[last].plus(&y[last]).ok_or(QueryFailure::Overflow)?;
                     if gap.sign() < 0 {
-                        return Ok(Hope::Empty);
+                        return Ok(Feasibility::Empty);
                     }
                     if gap.is_zero() {
                         let row = x.to_vec();
-                        self.equal.push(&row);
+                        self.equalities.push(&row);
                         (dead[a], dead[b]) = (true, true);
                     }
                 }
@@ -209,36 +214,38 @@ impl<T: Number> System<T> {
         }
         for at in (0..dead.len()).rev() {
             if dead[at] {
-                self.least.swap_remove(at);
+                self.inequalities.swap_remove(at);
             }
         }
-        Ok(Hope::Open)
+        Ok(Feasibility::Open)
     }
 
     /// Adds a variable that no row contains.
-    pub(crate) fn add_variable(&mut self) -> Result<usize, Stop> {
+    pub(crate) fn add_variable(&mut self) -> Result<usize, QueryFailure> {
         let zero = Self::number(0)?;
-        for rows in [&mut self.equal, &mut self.least, &mut self.outputs] {
-            rows.widen(&zero);
+        for rows in [&mut self.equalities, &mut self.inequalities, &mut self.outputs] {
+            rows.add_column(&zero);
         }
         self.n_vars += 1;
         Ok(self.n_vars - 1)
     }
 }
 
-pub(crate) fn times<T: Number>(a: &T, b: &T) -> Result<T, Stop> {
-    let zero = T::of(0).ok_or(Stop::Overflow)?;
-    T::combined(a, b, &zero, &zero).ok_or(Stop::Overflow)
+pub(crate) fn times<T: Number>(a: &T, b: &T) -> Result<T, QueryFailure> {
+    let zero = T::of(0).ok_or(QueryFailure::Overflow)?;
+    T::combined(a, b, &zero, &zero).ok_or(QueryFailure::Overflow)
 }
 
 /// Returns the remainder with the least absolute value, which is at most half of the modulus.
-fn centered<T: Number>(value: &T, modulus: &T) -> Result<T, Stop> {
-    let two = T::of(2).ok_or(Stop::Overflow)?;
-    let one = T::of(1).ok_or(Stop::Overflow)?;
-    let (numerator, denominator) =
-        (T::combined(&two, value, &one, modulus).ok_or(Stop::Overflow)?, times(&two, modulus)?);
+fn centered<T: Number>(value: &T, modulus: &T) -> Result<T, QueryFailure> {
+    let two = T::of(2).ok_or(QueryFailure::Overflow)?;
+    let one = T::of(1).ok_or(QueryFailure::Overflow)?;
+    let (numerator, denominator) = (
+        T::combined(&two, value, &one, modulus).ok_or(QueryFailure::Overflow)?,
+        times(&two, modulus)?,
+    );
     let quotient = numerator.floor_div(&denominator);
-    T::combined(&one, value, &quotient.negated(), modulus).ok_or(Stop::Overflow)
+    T::combined(&one, value, &quotient.negated(), modulus).ok_or(QueryFailure::Overflow)
 }
 
 fn is_opposite<T: Number>(x: &[T], y: &[T]) -> bool {

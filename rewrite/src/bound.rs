@@ -25,15 +25,19 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::equality::polynomial::{Polynomial, Unknown, Work};
-use crate::scale::Scale;
-use crate::straight::{Line, Straight};
+use crate::equality::polynomial::{Polynomial, ProofWork, Unknown};
+use crate::scale::NoiseParameters;
+use crate::straight::{StraightLine, StraightProgram};
 
 /// Maximum total number of monomials of all lines of a program.
-const MOST_MONOMIALS: usize = 200_000;
+const MAX_MONOMIALS: usize = 200_000;
 
 /// Returns a lower bound of the number of reductions of all programs with the same outputs.
-pub(crate) fn least(program: &Straight, scale: Scale, stop: &dyn Fn() -> bool) -> u64 {
+pub(crate) fn least_reductions(
+    program: &StraightProgram,
+    scale: NoiseParameters,
+    stop: &dyn Fn() -> bool,
+) -> u64 {
     let noises = program.leaves.iter().map(|it| it.noise);
     let lowest = noises.min().unwrap_or(scale.reset).min(scale.reset);
     if lowest == 0 {
@@ -46,21 +50,21 @@ pub(crate) fn least(program: &Straight, scale: Scale, stop: &dyn Fn() -> bool) -
 }
 
 /// Returns the polynomials of the outputs. The index of a variable is that of its leaf.
-fn polynomials(program: &Straight, stop: &dyn Fn() -> bool) -> Option<Vec<Rc<Polynomial>>> {
-    let live = program.live();
-    let mut work = Work::new(stop);
-    let mut n_left = MOST_MONOMIALS;
+fn polynomials(program: &StraightProgram, stop: &dyn Fn() -> bool) -> Option<Vec<Rc<Polynomial>>> {
+    let live = program.live_lines();
+    let mut work = ProofWork::new(stop);
+    let mut n_left = MAX_MONOMIALS;
     let mut known: Vec<Option<Rc<Polynomial>>> = vec![None; program.lines.len()];
     for (at, &line) in program.lines.iter().enumerate().filter(|it| live[it.0]) {
         let of = |it: crate::straight::Reg| known[it.index()].clone();
         let polynomial = match line {
-            Line::Leaf(index) => match program.leaves[index as usize].constant {
+            StraightLine::Leaf(index) => match program.leaves[index as usize].constant {
                 Some(number) => Polynomial::number(number),
                 None => Polynomial::of(Unknown(index)),
             },
-            Line::Add(a, b) => work.sum(&*of(a)?, &*of(b)?, false)?,
-            Line::Sub(a, b) => work.sum(&*of(a)?, &*of(b)?, true)?,
-            Line::Mul(a, b) => work.product(&*of(a)?, &*of(b)?)?,
+            StraightLine::Add(a, b) => work.sum(&*of(a)?, &*of(b)?, false)?,
+            StraightLine::Sub(a, b) => work.sum(&*of(a)?, &*of(b)?, true)?,
+            StraightLine::Mul(a, b) => work.product(&*of(a)?, &*of(b)?)?,
         };
         n_left = n_left.checked_sub(polynomial.len())?;
         known[at] = Some(Rc::new(polynomial));
@@ -69,8 +73,8 @@ fn polynomials(program: &Straight, stop: &dyn Fn() -> bool) -> Option<Vec<Rc<Pol
 }
 
 struct Bins<'a> {
-    program: &'a Straight,
-    scale: Scale,
+    program: &'a StraightProgram,
+    scale: NoiseParameters,
     /// Least noise of any value.
     lowest: u32,
 }
@@ -78,7 +82,7 @@ struct Bins<'a> {
 impl Bins<'_> {
     fn least(&self, polynomial: &Polynomial) -> u64 {
         let by_weight = self.by_weight(polynomial);
-        if self.most_factors() < 2 {
+        if self.max_factors() < 2 {
             // No two values can be multiplied.
             return by_weight;
         }
@@ -94,7 +98,7 @@ impl Bins<'_> {
             }
         }
         let leaves = self.program.leaves.iter().zip(is_used).filter(|it| it.1);
-        let weight: u128 = leaves.map(|it| u128::from(Scale::weight(it.0.noise))).sum();
+        let weight: u128 = leaves.map(|it| u128::from(NoiseParameters::weight(it.0.noise))).sum();
         let (bin, reduced) = (1_u128 << self.scale.budget, 1_u128 << self.scale.reset);
         weight.saturating_sub(bin).div_ceil(bin - reduced) as u64
     }
@@ -104,7 +108,7 @@ impl Bins<'_> {
         let n = n_products(polynomial);
         let most = 1_u64 << (self.scale.budget - 2 * self.lowest);
         let least = n.div_ceil(most).saturating_sub(1);
-        let is_full = least > 0 && n == most * (least + 1) && self.most_factors() == 2;
+        let is_full = least > 0 && n == most * (least + 1) && self.max_factors() == 2;
         least + u64::from(is_full)
     }
 
@@ -112,21 +116,21 @@ impl Bins<'_> {
     fn by_degree(&self, polynomial: &Polynomial) -> u64 {
         let of = |powers: &[(Unknown, u32)]| powers.iter().map(|it| u64::from(it.1)).sum::<u64>();
         let degree = polynomial.terms().map(|it| of(it.0)).max().unwrap_or(0);
-        let (mut least, mut reached) = (0_u64, self.most_factors());
+        let (mut least, mut reached) = (0_u64, self.max_factors());
         while reached < degree {
-            reached = reached.saturating_mul(self.most_factors());
+            reached = reached.saturating_mul(self.max_factors());
             least += 1;
         }
         let is_power = |exponent: u32| u64::from(exponent) % (1 << least) == 0;
         let is_highest_power = polynomial.terms().all(|(powers, coefficient)| {
             of(powers) < degree || coefficient % 2 == 0 || powers.iter().all(|it| is_power(it.1))
         });
-        let is_extreme = least > 0 && reached == degree && self.most_factors() == 2;
+        let is_extreme = least > 0 && reached == degree && self.max_factors() == 2;
         least + u64::from(is_extreme && !is_highest_power)
     }
 
     /// Returns the maximum number of factors of a product without reductions.
-    fn most_factors(&self) -> u64 {
+    fn max_factors(&self) -> u64 {
         u64::from(self.scale.budget / self.lowest)
     }
 }

@@ -11,47 +11,47 @@ use noisy_integers::constant::Constant;
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::scale::{BITS, Scale};
-use crate::straight::{Leaf, Line, Reg, Straight};
+use crate::scale::{NoiseParameters, PLAINTEXT_BITS};
+use crate::straight::{ProgramInput, Reg, StraightLine, StraightProgram};
 
 /// Maximum number of lines of an unrolled loop.
-const MOST_OPENED: usize = 4000;
+const MAX_UNROLLED_LINES: usize = 4000;
 
 /// Attributes of loops that determine only the iteration space.
 const LOOP_ATTRIBUTES: &[&str] = &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
 
 /// The arithmetic of a block.
 #[derive(Debug)]
-pub(crate) struct Extracted {
+pub(crate) struct ExtractedBlock {
     pub block: Block,
-    pub straight: Straight,
+    pub straight: StraightProgram,
     /// The value of each leaf.
     pub leaves: Vec<Value>,
     /// The values that the arithmetic of the block defines, in order.
     pub values: Vec<(Value, Reg)>,
     /// The arithmetic ops, and the unrolled loops.
     pub members: FxHashSet<Op>,
-    pub has_opened: bool,
+    pub has_unrolled: bool,
 }
 
 /// Parameters of the extraction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extraction<'a> {
     pub program: &'a Program,
-    pub scale: Scale,
+    pub scale: NoiseParameters,
     /// True if existing reductions may be removed.
     pub drops_reductions: bool,
     /// True if loops with known trip counts are unrolled.
-    pub opens_loops: bool,
+    pub unrolls_loops: bool,
 }
 
 /// Returns true if an op is a sum, a difference or a product of noisy values.
-pub(crate) fn is_ring(ir: &Ir, op: Op) -> bool {
-    arithmetic(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise)
+pub(crate) fn is_ring_op(ir: &Ir, op: Op) -> bool {
+    arithmetic_kind(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise)
 }
 
 /// Returns the kind of an op if it is arithmetic on noisy values without further attributes.
-pub(crate) fn arithmetic(ir: &Ir, op: Op) -> Option<OpKind> {
+pub(crate) fn arithmetic_kind(ir: &Ir, op: Op) -> Option<OpKind> {
     let data = ir.op(op);
     let n = match data.kind {
         OpKind::NoisyAdd | OpKind::NoisySub | OpKind::NoisyMul => 2,
@@ -69,18 +69,18 @@ pub(crate) fn arithmetic(ir: &Ir, op: Op) -> Option<OpKind> {
 
 impl Extraction<'_> {
     /// Returns the arithmetic of a block, if there is any.
-    pub(crate) fn block(&self, block: Block) -> Option<Extracted> {
+    pub(crate) fn block(&self, block: Block) -> Option<ExtractedBlock> {
         let ir = self.program.ir();
-        let mut taken = Taken {
+        let mut taken = BlockExtractor {
             of: self,
             ir,
-            out: Extracted {
+            out: ExtractedBlock {
                 block,
-                straight: Straight::default(),
+                straight: StraightProgram::default(),
                 leaves: Vec::new(),
                 values: Vec::new(),
                 members: FxHashSet::default(),
-                has_opened: false,
+                has_unrolled: false,
             },
             env: FxHashMap::default(),
             leaf_of: FxHashMap::default(),
@@ -89,10 +89,10 @@ impl Extraction<'_> {
             if let Some(reg) = taken.arithmetic(op) {
                 taken.out.members.insert(op);
                 taken.out.values.push((ir.op(op).results[0], reg));
-            } else if self.opens_loops && taken.n_lines(op).is_some() {
-                taken.open(op)?;
+            } else if self.unrolls_loops && taken.n_lines(op).is_some() {
+                taken.unroll(op)?;
                 taken.out.members.insert(op);
-                taken.out.has_opened = true;
+                taken.out.has_unrolled = true;
                 for &it in &ir.op(op).results {
                     taken.out.values.push((it, taken.env[&it]));
                 }
@@ -114,17 +114,17 @@ impl Extraction<'_> {
     }
 }
 
-struct Taken<'a> {
+struct BlockExtractor<'a> {
     of: &'a Extraction<'a>,
     ir: &'a Ir,
-    out: Extracted,
+    out: ExtractedBlock,
     env: FxHashMap<Value, Reg>,
     leaf_of: FxHashMap<Value, Reg>,
 }
 
-impl Taken<'_> {
+impl BlockExtractor<'_> {
     fn kind(&self, op: Op) -> Option<OpKind> {
-        let kind = arithmetic(self.ir, op)?;
+        let kind = arithmetic_kind(self.ir, op)?;
         (kind != OpKind::NoisyReduceNoise || self.of.drops_reductions).then_some(kind)
     }
 
@@ -137,9 +137,9 @@ impl Taken<'_> {
             regs.push(self.reg(it.value?));
         }
         let reg = match (kind, regs.as_slice()) {
-            (OpKind::NoisyAdd, &[a, b]) => self.out.straight.push(Line::Add(a, b)),
-            (OpKind::NoisySub, &[a, b]) => self.out.straight.push(Line::Sub(a, b)),
-            (OpKind::NoisyMul, &[a, b]) => self.out.straight.push(Line::Mul(a, b)),
+            (OpKind::NoisyAdd, &[a, b]) => self.out.straight.push(StraightLine::Add(a, b)),
+            (OpKind::NoisySub, &[a, b]) => self.out.straight.push(StraightLine::Sub(a, b)),
+            (OpKind::NoisyMul, &[a, b]) => self.out.straight.push(StraightLine::Mul(a, b)),
             (_, &[a, ..]) => a,
             (_, []) => return None,
         };
@@ -153,7 +153,8 @@ impl Taken<'_> {
         }
         let scale = self.of.scale;
         let noise = self.of.program.noise(value).hi().filter(|&it| it <= scale.budget);
-        let leaf = Leaf { noise: noise.unwrap_or(scale.reset), constant: self.constant(value) };
+        let leaf =
+            ProgramInput { noise: noise.unwrap_or(scale.reset), constant: self.constant(value) };
         let reg = self.out.straight.leaf(leaf);
         self.out.leaves.push(value);
         self.leaf_of.insert(value, reg);
@@ -169,7 +170,8 @@ impl Taken<'_> {
         }
         let plain = data.operands.first()?.value?;
         let ty = self.ir.interner.type_data(self.ir.value(plain).ty);
-        if !matches!(ty, TypeData::Int { width, .. } if u64::from(*width) == u64::from(BITS)) {
+        if !matches!(ty, TypeData::Int { width, .. } if u64::from(*width) == u64::from(PLAINTEXT_BITS))
+        {
             return None;
         }
         match self.of.program.integers().constant(self.ir, plain) {
@@ -185,7 +187,7 @@ impl Taken<'_> {
         let data = ir.op(op);
         let Flow::For { first } = Flow::of(ir, op) else { return None };
         let integers = self.of.program.integers();
-        let n = usize::try_from(integers.trips(ir, op).count()?).ok()?;
+        let n = usize::try_from(integers.trips(ir, op).exact()?).ok()?;
         let is_ours =
             |it: &(noisy_syntax::Name, _)| LOOP_ATTRIBUTES.contains(&ir.interner.str(it.0));
         let is_plain = !data.results.is_empty()
@@ -218,14 +220,14 @@ impl Taken<'_> {
                 None => self.n_lines(it)?,
             })?;
         }
-        n_body.checked_mul(n).filter(|&it| it <= MOST_OPENED)
+        n_body.checked_mul(n).filter(|&it| it <= MAX_UNROLLED_LINES)
     }
 
-    fn open(&mut self, op: Op) -> Option<()> {
+    fn unroll(&mut self, op: Op) -> Option<()> {
         let ir = self.ir;
         let data = ir.op(op);
         let Flow::For { first } = Flow::of(ir, op) else { return None };
-        let n = self.of.program.integers().trips(ir, op).count()?;
+        let n = self.of.program.integers().trips(ir, op).exact()?;
         let region = data.regions.first()?.1;
         let block = ir.only_block(region)?;
         let args = flow::carried_args(ir, region, data.results.len());
@@ -238,14 +240,14 @@ impl Taken<'_> {
             self.env.extend(args.iter().copied().zip(carried.iter().copied()));
             for it in ir.block_ops(block).filter(|&it| it != end) {
                 if self.arithmetic(it).is_none() {
-                    self.open(it)?;
+                    self.unroll(it)?;
                 }
             }
             carried.clear();
             for it in &ir.op(end).operands {
                 carried.push(self.reg(it.value?));
             }
-            if self.out.straight.lines.len() > 4 * MOST_OPENED {
+            if self.out.straight.lines.len() > 4 * MAX_UNROLLED_LINES {
                 return None;
             }
         }

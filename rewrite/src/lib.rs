@@ -11,9 +11,9 @@ mod straight;
 mod structure;
 mod write;
 
-pub use equality::{Equality, equal};
+pub use equality::{Equality, prove_equal};
 pub use improve::{Rewritten, Saving, rewrite, time_left};
-pub use placing::Options;
+pub use placing::RewriteOptions;
 
 #[cfg(test)]
 mod tests;

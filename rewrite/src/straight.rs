@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::scale::Scale;
+use crate::scale::NoiseParameters;
 
-/// The value of a line: an index into [`Straight::lines`].
+/// The value of a line: an index into [`StraightProgram::lines`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Reg(pub u32);
 
@@ -18,19 +18,21 @@ impl Reg {
 
 /// A line of a program. Operands are values of preceding lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Line {
-    /// An input: an index into [`Straight::leaves`].
+pub(crate) enum StraightLine {
+    /// An input: an index into [`StraightProgram::leaves`].
     Leaf(u32),
     Add(Reg, Reg),
     Sub(Reg, Reg),
     Mul(Reg, Reg),
 }
 
-impl Line {
+impl StraightLine {
     pub(crate) fn operands(self) -> impl Iterator<Item = Reg> {
         let pair = match self {
-            Line::Leaf(_) => None,
-            Line::Add(a, b) | Line::Sub(a, b) | Line::Mul(a, b) => Some([a, b]),
+            StraightLine::Leaf(_) => None,
+            StraightLine::Add(a, b) | StraightLine::Sub(a, b) | StraightLine::Mul(a, b) => {
+                Some([a, b])
+            }
         };
         pair.into_iter().flatten()
     }
@@ -38,7 +40,7 @@ impl Line {
 
 /// An input of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Leaf {
+pub(crate) struct ProgramInput {
     /// Upper bound of the noise.
     pub noise: u32,
     /// The plaintext if it is a constant.
@@ -47,26 +49,26 @@ pub(crate) struct Leaf {
 
 /// A straight-line program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Straight {
-    pub leaves: Vec<Leaf>,
-    pub lines: Vec<Line>,
+pub(crate) struct StraightProgram {
+    pub leaves: Vec<ProgramInput>,
+    pub lines: Vec<StraightLine>,
     /// The values that are used outside of the program.
     pub outputs: Vec<Reg>,
 }
 
-impl Straight {
-    pub(crate) fn push(&mut self, line: Line) -> Reg {
+impl StraightProgram {
+    pub(crate) fn push(&mut self, line: StraightLine) -> Reg {
         self.lines.push(line);
         Reg(self.lines.len() as u32 - 1)
     }
 
-    pub(crate) fn leaf(&mut self, leaf: Leaf) -> Reg {
+    pub(crate) fn leaf(&mut self, leaf: ProgramInput) -> Reg {
         self.leaves.push(leaf);
-        self.push(Line::Leaf(self.leaves.len() as u32 - 1))
+        self.push(StraightLine::Leaf(self.leaves.len() as u32 - 1))
     }
 
     /// Returns, for each line, true if an output depends on it.
-    pub(crate) fn live(&self) -> Vec<bool> {
+    pub(crate) fn live_lines(&self) -> Vec<bool> {
         let mut live = vec![false; self.lines.len()];
         for it in &self.outputs {
             live[it.index()] = true;
@@ -83,21 +85,21 @@ impl Straight {
 
     /// Number of operations that outputs depend on.
     pub(crate) fn n_live_ops(&self) -> usize {
-        let live = self.live();
+        let live = self.live_lines();
         let ops = self.lines.iter().zip(live);
-        ops.filter(|(line, is_live)| *is_live && !matches!(line, Line::Leaf(_))).count()
+        ops.filter(|(line, is_live)| *is_live && !matches!(line, StraightLine::Leaf(_))).count()
     }
 
     /// Returns the number of reductions in a greedy placement.
-    pub(crate) fn greedy_reductions(&self, scale: Scale) -> u64 {
-        self.greedy(scale).0
+    pub(crate) fn greedy_reductions(&self, scale: NoiseParameters) -> u64 {
+        self.greedy_placement(scale).0
     }
 
     /// Computes a greedy placement: while an operation would exceed the budget, its noisier operand
     /// is reduced. Returns the number of reductions and the noise of each value, after its
     /// reduction if there is one.
-    pub(crate) fn greedy(&self, scale: Scale) -> (u64, Vec<u32>) {
-        let live = self.live();
+    pub(crate) fn greedy_placement(&self, scale: NoiseParameters) -> (u64, Vec<u32>) {
+        let live = self.live_lines();
         let mut noise = vec![0; self.lines.len()];
         let mut n = 0;
         for (at, &line) in self.lines.iter().enumerate() {
@@ -106,11 +108,11 @@ impl Straight {
             }
             loop {
                 noise[at] = match line {
-                    Line::Leaf(index) => self.leaves[index as usize].noise,
-                    Line::Add(a, b) | Line::Sub(a, b) => {
+                    StraightLine::Leaf(index) => self.leaves[index as usize].noise,
+                    StraightLine::Add(a, b) | StraightLine::Sub(a, b) => {
                         noise[a.index()].max(noise[b.index()]) + scale.add
                     }
-                    Line::Mul(a, b) => noise[a.index()] + noise[b.index()],
+                    StraightLine::Mul(a, b) => noise[a.index()] + noise[b.index()],
                 };
                 let Some(worst) = line.operands().max_by_key(|it| noise[it.index()]) else { break };
                 if noise[at] <= scale.budget || noise[worst.index()] <= scale.reset {
@@ -125,43 +127,47 @@ impl Straight {
 
     /// Extracts a range of lines as a separate program: values of earlier lines are leaves, and
     /// values with later users are outputs. Also returns the new line of each line of the range.
-    pub(crate) fn part(&self, range: Range<usize>, noise: &[u32]) -> (Straight, Vec<Reg>) {
-        let live = self.live();
+    pub(crate) fn extract_range(
+        &self,
+        range: Range<usize>,
+        noise: &[u32],
+    ) -> (StraightProgram, Vec<Reg>) {
+        let live = self.live_lines();
         let mut is_used = vec![false; range.len()];
         let later = self.lines.iter().enumerate().skip(range.end).filter(|it| live[it.0]);
         let used = later.flat_map(|it| it.1.operands()).chain(self.outputs.iter().copied());
         for it in used.filter(|it| range.contains(&it.index())) {
             is_used[it.index() - range.start] = true;
         }
-        let mut out = Straight::default();
+        let mut out = StraightProgram::default();
         let mut outside: FxHashMap<Reg, Reg> = FxHashMap::default();
         let mut inside: Vec<Reg> = Vec::with_capacity(range.len());
         for at in range.clone() {
-            let mut of = |reg: Reg, out: &mut Straight| {
+            let mut of = |reg: Reg, out: &mut StraightProgram| {
                 if reg.index() >= range.start {
                     return inside[reg.index() - range.start];
                 }
                 *outside.entry(reg).or_insert_with(|| {
                     let constant = match self.lines[reg.index()] {
-                        Line::Leaf(index) => self.leaves[index as usize].constant,
+                        StraightLine::Leaf(index) => self.leaves[index as usize].constant,
                         _ => None,
                     };
-                    out.leaf(Leaf { noise: noise[reg.index()], constant })
+                    out.leaf(ProgramInput { noise: noise[reg.index()], constant })
                 })
             };
             let reg = match self.lines[at] {
-                Line::Leaf(index) => out.leaf(self.leaves[index as usize]),
-                Line::Add(a, b) => {
+                StraightLine::Leaf(index) => out.leaf(self.leaves[index as usize]),
+                StraightLine::Add(a, b) => {
                     let (a, b) = (of(a, &mut out), of(b, &mut out));
-                    out.push(Line::Add(a, b))
+                    out.push(StraightLine::Add(a, b))
                 }
-                Line::Sub(a, b) => {
+                StraightLine::Sub(a, b) => {
                     let (a, b) = (of(a, &mut out), of(b, &mut out));
-                    out.push(Line::Sub(a, b))
+                    out.push(StraightLine::Sub(a, b))
                 }
-                Line::Mul(a, b) => {
+                StraightLine::Mul(a, b) => {
                     let (a, b) = (of(a, &mut out), of(b, &mut out));
-                    out.push(Line::Mul(a, b))
+                    out.push(StraightLine::Mul(a, b))
                 }
             };
             inside.push(reg);

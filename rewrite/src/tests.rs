@@ -1,15 +1,15 @@
 use std::time::Duration;
 
-use crate::placing::clock::Clock;
-use crate::scale::Scale;
-use crate::search::{Effort, Variant, search};
-use crate::straight::{Leaf, Line, Reg, Straight};
+use crate::placing::clock::TimeLimit;
+use crate::scale::NoiseParameters;
+use crate::search::{ProgramVariant, RewriteEffort, search};
+use crate::straight::{ProgramInput, Reg, StraightLine, StraightProgram};
 
-fn leaves(program: &mut Straight, n: usize) -> Vec<Reg> {
-    (0..n).map(|_| program.leaf(Leaf { noise: 12, constant: None })).collect()
+fn leaves(program: &mut StraightProgram, n: usize) -> Vec<Reg> {
+    (0..n).map(|_| program.leaf(ProgramInput { noise: 12, constant: None })).collect()
 }
 
-fn chain(program: &mut Straight, line: fn(Reg, Reg) -> Line, of: &[Reg]) -> Reg {
+fn chain(program: &mut StraightProgram, line: fn(Reg, Reg) -> StraightLine, of: &[Reg]) -> Reg {
     let mut out = of[0];
     for &it in &of[1..] {
         out = program.push(line(out, it));
@@ -17,22 +17,22 @@ fn chain(program: &mut Straight, line: fn(Reg, Reg) -> Line, of: &[Reg]) -> Reg 
     out
 }
 
-fn best(program: &Straight) -> Variant {
+fn best(program: &StraightProgram) -> ProgramVariant {
     let n_ops = program.lines.len() - program.leaves.len();
-    let clock = Clock::new(Duration::from_secs(60), None);
-    let effort = Effort { clock, most_ops: n_ops * 3 / 2 };
-    search(program, Scale::tutorial(), &effort).swap_remove(0)
+    let clock = TimeLimit::new(Duration::from_secs(60), None);
+    let effort = RewriteEffort { clock, most_ops: n_ops * 3 / 2 };
+    search(program, NoiseParameters::tutorial(), &effort).swap_remove(0)
 }
 
 /// Returns the values of all lines, modulo 32.
-fn run(program: &Straight, leaves: &[u64]) -> Vec<u64> {
+fn run(program: &StraightProgram, leaves: &[u64]) -> Vec<u64> {
     let mut out: Vec<u64> = Vec::new();
     for line in &program.lines {
         let value = match *line {
-            Line::Leaf(it) => leaves[it as usize],
-            Line::Add(a, b) => out[a.index()] + out[b.index()],
-            Line::Sub(a, b) => out[a.index()] + 32 - out[b.index()],
-            Line::Mul(a, b) => out[a.index()] * out[b.index()],
+            StraightLine::Leaf(it) => leaves[it as usize],
+            StraightLine::Add(a, b) => out[a.index()] + out[b.index()],
+            StraightLine::Sub(a, b) => out[a.index()] + 32 - out[b.index()],
+            StraightLine::Mul(a, b) => out[a.index()] * out[b.index()],
         };
         out.push(value % 32);
     }
@@ -51,76 +51,76 @@ impl Random {
 
 #[test]
 fn a_sum_needs_no_reduction() {
-    let mut program = Straight::default();
+    let mut program = StraightProgram::default();
     let of = leaves(&mut program, 128);
-    program.outputs = vec![chain(&mut program, Line::Add, &of)];
-    assert_eq!(program.greedy_reductions(Scale::tutorial()), 9);
+    program.outputs = vec![chain(&mut program, StraightLine::Add, &of)];
+    assert_eq!(program.greedy_reductions(NoiseParameters::tutorial()), 9);
     let best = best(&program);
     assert_eq!((best.n_reductions, best.n_ops), (0, 127));
 }
 
 #[test]
 fn a_dot_product_reduces_four_products_at_once() {
-    let mut program = Straight::default();
+    let mut program = StraightProgram::default();
     let (a, b) = (leaves(&mut program, 64), leaves(&mut program, 64));
     let products: Vec<Reg> =
-        a.into_iter().zip(b).map(|(a, b)| program.push(Line::Mul(a, b))).collect();
-    program.outputs = vec![chain(&mut program, Line::Add, &products)];
-    assert_eq!(program.greedy_reductions(Scale::tutorial()), 31);
+        a.into_iter().zip(b).map(|(a, b)| program.push(StraightLine::Mul(a, b))).collect();
+    program.outputs = vec![chain(&mut program, StraightLine::Add, &products)];
+    assert_eq!(program.greedy_reductions(NoiseParameters::tutorial()), 31);
     assert_eq!(best(&program).n_reductions, 16);
 }
 
 #[test]
 fn horner_takes_several_powers_at_once() {
-    let mut program = Straight::default();
+    let mut program = StraightProgram::default();
     let of = leaves(&mut program, 64);
     let x = leaves(&mut program, 1)[0];
     let mut out = of[0];
     for &it in &of[1..] {
-        let product = program.push(Line::Mul(out, x));
-        out = program.push(Line::Add(product, it));
+        let product = program.push(StraightLine::Mul(out, x));
+        out = program.push(StraightLine::Add(product, it));
     }
     program.outputs = vec![out];
-    assert_eq!(program.greedy_reductions(Scale::tutorial()), 62);
+    assert_eq!(program.greedy_reductions(NoiseParameters::tutorial()), 62);
     assert!(best(&program).n_reductions <= 23);
 }
 
 #[test]
 fn powers_are_made_of_squares() {
-    let mut program = Straight::default();
+    let mut program = StraightProgram::default();
     let x = leaves(&mut program, 1)[0];
-    program.outputs = vec![chain(&mut program, Line::Mul, &[x; 41])];
+    program.outputs = vec![chain(&mut program, StraightLine::Mul, &[x; 41])];
     assert_eq!(best(&program).n_reductions, 6);
 }
 
 #[test]
-fn a_product_of_different_values_needs_what_it_needs() {
-    let mut program = Straight::default();
+fn a_product_of_different_values_needs_all_reductions() {
+    let mut program = StraightProgram::default();
     let of = leaves(&mut program, 20);
-    program.outputs = vec![chain(&mut program, Line::Mul, &of)];
+    program.outputs = vec![chain(&mut program, StraightLine::Mul, &of)];
     assert_eq!(best(&program).n_reductions, 18);
 }
 
 #[test]
 fn repeated_squaring_does_not_explode() {
-    let mut program = Straight::default();
+    let mut program = StraightProgram::default();
     let x = leaves(&mut program, 1)[0];
     let mut out = x;
     for _ in 0..60 {
-        out = program.push(Line::Mul(out, out));
-        out = program.push(Line::Add(out, out));
+        out = program.push(StraightLine::Mul(out, out));
+        out = program.push(StraightLine::Add(out, out));
     }
     program.outputs = vec![out];
     assert!(best(&program).n_ops <= 180);
 }
 
 #[test]
-fn what_cancels_is_zero() {
-    let mut program = Straight::default();
+fn cancelled_terms_are_zero() {
+    let mut program = StraightProgram::default();
     let of = leaves(&mut program, 2);
-    let sum = program.push(Line::Add(of[0], of[1]));
-    let back = program.push(Line::Sub(sum, of[1]));
-    let zero = program.push(Line::Sub(back, of[0]));
+    let sum = program.push(StraightLine::Add(of[0], of[1]));
+    let back = program.push(StraightLine::Sub(sum, of[1]));
+    let zero = program.push(StraightLine::Sub(back, of[0]));
     program.outputs = vec![zero, back];
     let best = best(&program);
     for leaves in [[3, 5], [31, 16]] {
@@ -136,10 +136,10 @@ fn what_cancels_is_zero() {
 fn random_programs_compute_the_same() {
     let mut random = Random(3);
     for round in 0..600 {
-        let mut program = Straight::default();
+        let mut program = StraightProgram::default();
         for _ in 0..=random.below(6) {
             let constant = (random.below(4) == 0).then(|| random.below(32) as u64);
-            program.leaf(Leaf { noise: 12 + random.below(4) as u32, constant });
+            program.leaf(ProgramInput { noise: 12 + random.below(4) as u32, constant });
         }
         let window = [3, 8, 20][random.below(3)];
         let n_products = random.below(4);
@@ -148,17 +148,21 @@ fn random_programs_compute_the_same() {
             let mut pick = || Reg((n - 1 - random.below(n.min(window))) as u32);
             let (a, b) = (pick(), pick());
             program.push(match random.below(8) {
-                it if it < n_products => Line::Mul(a, b),
-                it if it < 6 => Line::Add(a, b),
-                _ => Line::Sub(a, b),
+                it if it < n_products => StraightLine::Mul(a, b),
+                it if it < 6 => StraightLine::Add(a, b),
+                _ => StraightLine::Sub(a, b),
             });
         }
         let n = program.lines.len();
         program.outputs = (0..=random.below(3)).map(|it| Reg((n - 1 - it % n) as u32)).collect();
         program.outputs.dedup();
         let n_ops = program.lines.len() - program.leaves.len();
-        let clock = Clock::new(Duration::from_secs(60), None);
-        let found = search(&program, Scale::tutorial(), &Effort { clock, most_ops: 2 * n_ops });
+        let clock = TimeLimit::new(Duration::from_secs(60), None);
+        let found = search(
+            &program,
+            NoiseParameters::tutorial(),
+            &RewriteEffort { clock, most_ops: 2 * n_ops },
+        );
         for variant in found {
             assert!(variant.n_ops <= 2 * n_ops, "round {round}");
             for _ in 0..4 {
@@ -171,7 +175,7 @@ fn random_programs_compute_the_same() {
                 for (a, b) in program.outputs.iter().zip(&variant.program.outputs) {
                     assert_eq!(old[a.index()], new[b.index()], "round {round}");
                 }
-                for (at, same) in variant.same.iter().enumerate() {
+                for (at, same) in variant.new_lines.iter().enumerate() {
                     if let Some(it) = same {
                         assert_eq!(old[at], new[it.index()], "round {round}, line {at}");
                     }
@@ -182,15 +186,15 @@ fn random_programs_compute_the_same() {
 }
 
 #[test]
-fn a_search_without_time_ends_with_little() {
-    let mut program = Straight::default();
+fn search_without_time_only_rotates_sums() {
+    let mut program = StraightProgram::default();
     let of = leaves(&mut program, 40);
     let products: Vec<Reg> =
-        of.iter().zip(&of[1..]).map(|it| program.push(Line::Mul(*it.0, *it.1))).collect();
-    program.outputs = vec![chain(&mut program, Line::Add, &products)];
+        of.iter().zip(&of[1..]).map(|it| program.push(StraightLine::Mul(*it.0, *it.1))).collect();
+    program.outputs = vec![chain(&mut program, StraightLine::Add, &products)];
     let search = |seconds| {
-        let clock = Clock::new(Duration::from_secs(seconds), None);
-        search(&program, Scale::tutorial(), &Effort { clock, most_ops: 1000 })
+        let clock = TimeLimit::new(Duration::from_secs(seconds), None);
+        search(&program, NoiseParameters::tutorial(), &RewriteEffort { clock, most_ops: 1000 })
     };
     // Only the rotation of sums ignores the time limit; other forms are not tried.
     assert_eq!((search(0).len(), search(60).len()), (1, 3));

@@ -9,25 +9,25 @@ use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::extract::{Extracted, is_ring};
-use crate::search::Variant;
-use crate::straight::{Line, Reg};
+use crate::extract::{ExtractedBlock, is_ring_op};
+use crate::search::ProgramVariant;
+use crate::straight::{Reg, StraightLine};
 
 /// A block and its replacement.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Change<'a> {
-    pub block: &'a Extracted,
-    pub variant: &'a Variant,
+pub(crate) struct BlockReplacement<'a> {
+    pub block: &'a ExtractedBlock,
+    pub variant: &'a ProgramVariant,
 }
 
 /// Returns the edits for some changes, in which outer blocks precede inner ones. `None` if a value
 /// would be used where it is not defined.
-pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<TextEdit>> {
+pub(crate) fn edits(program: &Program, changes: &[BlockReplacement<'_>]) -> Option<Vec<TextEdit>> {
     let mut names = FreshNames::of(program.ir());
     let mut renamed: FxHashMap<Value, String> = FxHashMap::default();
     let mut plans = Vec::new();
     for &change in changes {
-        plans.push(Plan::new(program, change, &mut names, &mut renamed));
+        plans.push(BlockPlan::new(program, change, &mut names, &mut renamed));
     }
     let mut out = Vec::new();
     // Ops whose text is already replaced.
@@ -55,8 +55,8 @@ pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<Tex
     TextEdit::in_order(out)
 }
 
-struct Plan<'a> {
-    change: Change<'a>,
+struct BlockPlan<'a> {
+    change: BlockReplacement<'a>,
     /// The name of each line other than leaves.
     names: FxHashMap<Reg, String>,
     /// The line that each remaining op computes, by result.
@@ -64,18 +64,18 @@ struct Plan<'a> {
     live: Vec<bool>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> BlockPlan<'a> {
     fn new(
         program: &Program,
-        change: Change<'a>,
+        change: BlockReplacement<'a>,
         names: &mut FreshNames<'_>,
         renamed: &mut FxHashMap<Value, String>,
     ) -> Self {
         let ir = program.ir();
-        let Change { block, variant } = change;
+        let BlockReplacement { block, variant } = change;
         let new = &variant.program;
-        let live = new.live();
-        let by_line: FxHashMap<Line, Reg> =
+        let live = new.live_lines();
+        let by_line: FxHashMap<StraightLine, Reg> =
             new.lines.iter().zip(0..).map(|(&line, at)| (line, Reg(at))).collect();
         let mut taken: FxHashSet<Reg> = FxHashSet::default();
         let mut lines: FxHashMap<Value, Reg> = FxHashMap::default();
@@ -83,35 +83,39 @@ impl<'a> Plan<'a> {
         // The first round uses the mapping of the search; the second also finds equal operations
         // with equal operands.
         let is_computed =
-            |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], Line::Leaf(_));
+            |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], StraightLine::Leaf(_));
         for round in 0..2 {
             for &(value, reg) in &block.values {
-                if let Line::Leaf(_) = block.straight.lines[reg.index()] {
+                if let StraightLine::Leaf(_) = block.straight.lines[reg.index()] {
                     continue;
                 }
-                let mut to = variant.same[reg.index()].or_else(|| known.get(&reg).copied());
+                let mut to = variant.new_lines[reg.index()].or_else(|| known.get(&reg).copied());
                 if to.is_none() && round == 1 {
                     let of = |it: Reg| match block.straight.lines[it.index()] {
-                        Line::Leaf(_) => Some(it_leaf(&by_line, block, it)?),
+                        StraightLine::Leaf(_) => Some(leaf_line(&by_line, block, it)?),
                         _ => known.get(&it).copied(),
                     };
                     let found = match block.straight.lines[reg.index()] {
-                        Line::Leaf(_) => None,
-                        Line::Add(a, b) => of(a).zip(of(b)).and_then(|(a, b)| {
-                            by_line.get(&Line::Add(a, b)).or_else(|| by_line.get(&Line::Add(b, a)))
+                        StraightLine::Leaf(_) => None,
+                        StraightLine::Add(a, b) => of(a).zip(of(b)).and_then(|(a, b)| {
+                            by_line
+                                .get(&StraightLine::Add(a, b))
+                                .or_else(|| by_line.get(&StraightLine::Add(b, a)))
                         }),
-                        Line::Sub(a, b) => {
-                            of(a).zip(of(b)).and_then(|(a, b)| by_line.get(&Line::Sub(a, b)))
-                        }
-                        Line::Mul(a, b) => of(a).zip(of(b)).and_then(|(a, b)| {
-                            by_line.get(&Line::Mul(a, b)).or_else(|| by_line.get(&Line::Mul(b, a)))
+                        StraightLine::Sub(a, b) => of(a)
+                            .zip(of(b))
+                            .and_then(|(a, b)| by_line.get(&StraightLine::Sub(a, b))),
+                        StraightLine::Mul(a, b) => of(a).zip(of(b)).and_then(|(a, b)| {
+                            by_line
+                                .get(&StraightLine::Mul(a, b))
+                                .or_else(|| by_line.get(&StraightLine::Mul(b, a)))
                         }),
                     };
                     to = found.copied();
                 }
                 let Some(to) = to else { continue };
                 known.insert(reg, to);
-                let has_line = arithmetic_name(ir, value).is_some();
+                let has_line = definable_name(ir, value).is_some();
                 if has_line && is_computed(to) && !lines.contains_key(&value) && taken.insert(to) {
                     lines.insert(value, to);
                 }
@@ -123,10 +127,10 @@ impl<'a> Plan<'a> {
             let reg = Reg(at as u32);
             if live[at] && !texts.contains_key(&reg) {
                 let base = match line {
-                    Line::Leaf(_) => continue,
-                    Line::Add(..) => "sum",
-                    Line::Sub(..) => "difference",
-                    Line::Mul(..) => "product",
+                    StraightLine::Leaf(_) => continue,
+                    StraightLine::Add(..) => "sum",
+                    StraightLine::Sub(..) => "difference",
+                    StraightLine::Mul(..) => "product",
                 };
                 texts.insert(reg, fresh(names, base));
             }
@@ -146,7 +150,7 @@ impl<'a> Plan<'a> {
     }
 
     fn text(&self, ir: &Ir, reg: Reg, renamed: &FxHashMap<Value, String>) -> String {
-        if let Line::Leaf(index) = self.change.variant.program.lines[reg.index()] {
+        if let StraightLine::Leaf(index) = self.change.variant.program.lines[reg.index()] {
             let value = self.change.block.leaves[index as usize];
             return renamed.get(&value).cloned().unwrap_or_else(|| ir.value_text(value));
         }
@@ -160,7 +164,7 @@ impl<'a> Plan<'a> {
         out: &mut Vec<TextEdit>,
     ) -> Option<()> {
         let ir = program.ir();
-        let Change { block, variant } = self.change;
+        let BlockReplacement { block, variant } = self.change;
         let new = &variant.program;
         let items: Vec<Op> = ir.block_ops(block.block).collect();
         let place: FxHashMap<Op, usize> = items.iter().copied().zip(0..).collect();
@@ -169,7 +173,7 @@ impl<'a> Plan<'a> {
         let mut after = vec![0_usize; new.lines.len()];
         for (at, line) in new.lines.iter().enumerate() {
             after[at] = match *line {
-                Line::Leaf(index) => match ir.value(block.leaves[index as usize]).def {
+                StraightLine::Leaf(index) => match ir.value(block.leaves[index as usize]).def {
                     Def::Result(op, _) => place.get(&op).map_or(0, |it| it + 1),
                     Def::Argument(..) => 0,
                 },
@@ -189,10 +193,10 @@ impl<'a> Plan<'a> {
                 }
             }
         }
-        let style = Style::of(program, block);
+        let style = BlockStyle::of(program, block);
         let mut written = vec![false; new.lines.len()];
         for (at, line) in new.lines.iter().enumerate() {
-            written[at] = matches!(line, Line::Leaf(_));
+            written[at] = matches!(line, StraightLine::Leaf(_));
         }
         for (at, &op) in items.iter().enumerate() {
             let mut before: Vec<String> = Vec::new();
@@ -215,7 +219,16 @@ impl<'a> Plan<'a> {
                 wanted.extend(regs.iter().copied());
             }
             for reg in wanted {
-                self.require(ir, reg, at, &after, &mut written, &style, renamed, &mut before)?;
+                self.write_with_operands(
+                    ir,
+                    reg,
+                    at,
+                    &after,
+                    &mut written,
+                    &style,
+                    renamed,
+                    &mut before,
+                )?;
             }
             if !block.members.contains(&op) {
                 if !before.is_empty() {
@@ -236,7 +249,7 @@ impl<'a> Plan<'a> {
                 None => out.push(TextEdit { range, text: before.join(&join) }),
                 Some(reg) => {
                     written[reg.index()] = true;
-                    let is_kept = self.keep(ir, op, reg, renamed, out);
+                    let is_kept = self.edit_operands(ir, op, reg, renamed, out);
                     if is_kept {
                         if !before.is_empty() {
                             out.push(program.source().in_front_of(op, &before));
@@ -254,7 +267,7 @@ impl<'a> Plan<'a> {
 
     /// Replaces the operands of an op with those of a line. Returns false if the op must be written
     /// again.
-    fn keep(
+    fn edit_operands(
         &self,
         ir: &Ir,
         op: Op,
@@ -265,10 +278,10 @@ impl<'a> Plan<'a> {
         let line = self.change.variant.program.lines[reg.index()];
         let data = ir.op(op);
         let kind = match line {
-            Line::Leaf(_) => return false,
-            Line::Add(..) => OpKind::NoisyAdd,
-            Line::Sub(..) => OpKind::NoisySub,
-            Line::Mul(..) => OpKind::NoisyMul,
+            StraightLine::Leaf(_) => return false,
+            StraightLine::Add(..) => OpKind::NoisyAdd,
+            StraightLine::Sub(..) => OpKind::NoisySub,
+            StraightLine::Mul(..) => OpKind::NoisyMul,
         };
         if data.kind != kind || data.operands.len() != 2 {
             return false;
@@ -277,7 +290,7 @@ impl<'a> Plan<'a> {
         let old: Vec<String> =
             data.operands.iter().filter_map(|it| Some(ir.value_text(it.value?))).collect();
         // Swapped operands of a commutative op need no edit.
-        if !matches!(line, Line::Sub(..)) && texts[0] == old[1] && texts[1] == old[0] {
+        if !matches!(line, StraightLine::Sub(..)) && texts[0] == old[1] && texts[1] == old[0] {
             texts.swap(0, 1);
         }
         for ((text, old), operand) in texts.into_iter().zip(old).zip(&data.operands) {
@@ -291,14 +304,14 @@ impl<'a> Plan<'a> {
     /// Appends the text of a line and of its missing operands, to be inserted before an item.
     /// Returns `None` if an operand is not yet defined there.
     #[expect(clippy::too_many_arguments, reason = "the state of one pass over a block")]
-    fn require(
+    fn write_with_operands(
         &self,
         ir: &Ir,
         reg: Reg,
         at: usize,
         after: &[usize],
         written: &mut [bool],
-        style: &Style,
+        style: &BlockStyle,
         renamed: &FxHashMap<Value, String>,
         out: &mut Vec<String>,
     ) -> Option<()> {
@@ -324,39 +337,49 @@ impl<'a> Plan<'a> {
         Some(())
     }
 
-    fn line(&self, ir: &Ir, reg: Reg, style: &Style, renamed: &FxHashMap<Value, String>) -> String {
+    fn line(
+        &self,
+        ir: &Ir,
+        reg: Reg,
+        style: &BlockStyle,
+        renamed: &FxHashMap<Value, String>,
+    ) -> String {
         debug_assert!(self.live[reg.index()]);
         let line = self.change.variant.program.lines[reg.index()];
         let name = match line {
-            Line::Leaf(_) => "",
-            Line::Add(..) => "add",
-            Line::Sub(..) => "sub",
-            Line::Mul(..) => "mul",
+            StraightLine::Leaf(_) => "",
+            StraightLine::Add(..) => "add",
+            StraightLine::Sub(..) => "sub",
+            StraightLine::Mul(..) => "mul",
         };
         let result = self.text(ir, reg, renamed);
         let operands: Vec<String> = line.operands().map(|it| self.text(ir, it, renamed)).collect();
-        binary(style.is_generic, &style.ty, &result, name, &operands.join(", "))
+        binary_op_text(style.is_generic, &style.ty, &result, name, &operands.join(", "))
     }
 }
 
 /// Returns the line of a leaf in the new program; leaves have the same indices in both programs.
-fn it_leaf(by_line: &FxHashMap<Line, Reg>, block: &Extracted, reg: Reg) -> Option<Reg> {
+fn leaf_line(
+    by_line: &FxHashMap<StraightLine, Reg>,
+    block: &ExtractedBlock,
+    reg: Reg,
+) -> Option<Reg> {
     by_line.get(&block.straight.lines[reg.index()]).copied()
 }
 
 /// Returns the name of a value if a line can define it: it is a single result, and its op is
 /// rewritten.
-fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
+fn definable_name(ir: &Ir, value: Value) -> Option<String> {
     let Def::Result(op, _) = ir.value(value).def else { return None };
     let data = ir.op(op);
     let text = ir.value_text(value);
     let is_alone = data.results.len() == 1 && data.result_names.len() == 1 && !text.contains('#');
-    let stays = !data.regions.is_empty() || is_ring(ir, op);
+    let stays = !data.regions.is_empty() || is_ring_op(ir, op);
     (is_alone && stays).then_some(text)
 }
 
 /// Returns the text of a sum, a difference or a product.
-pub(crate) fn binary(
+pub(crate) fn binary_op_text(
     is_generic: bool,
     ty: &str,
     result: &str,
@@ -371,13 +394,13 @@ pub(crate) fn binary(
 }
 
 /// The syntax of new lines in a block.
-struct Style {
+struct BlockStyle {
     ty: String,
     is_generic: bool,
 }
 
-impl Style {
-    fn of(program: &Program, block: &Extracted) -> Self {
+impl BlockStyle {
+    fn of(program: &Program, block: &ExtractedBlock) -> Self {
         let ir = program.ir();
         let value = block.values.first().map(|it| it.0);
         let op = value.and_then(|it| ir.defining_op(it));

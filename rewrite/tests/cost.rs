@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
-use noisy_placement::Limits;
-use noisy_rewrite::{Options, rewrite, time_left};
+use noisy_analyses::{PlacementOptions as Placing, PlacementVerdict, Program, insert_reduces};
+use noisy_placement::PlacementLimits;
+use noisy_rewrite::{RewriteOptions, rewrite, time_left};
 
 /// Returns a program of sums and products of recent values.
 fn program(mut seed: u64, n_ops: usize) -> String {
@@ -26,10 +26,10 @@ fn program(mut seed: u64, n_ops: usize) -> String {
 
 fn cost(program: &Program, placing: &Placing) -> f64 {
     let outcome = insert_reduces(program, &program.ir().functions(), placing).expect("it is sound");
-    let cost = |verdict: &Verdict| match verdict {
-        Verdict::Legal => 0.0,
-        Verdict::Fixed(it) => it.cost as f64 / it.unit as f64,
-        Verdict::Refused(why) => panic!("{why}"),
+    let cost = |verdict: &PlacementVerdict| match verdict {
+        PlacementVerdict::Legal => 0.0,
+        PlacementVerdict::Fixed(it) => it.cost as f64 / it.unit as f64,
+        PlacementVerdict::Refused(why) => panic!("{why}"),
     };
     outcome.functions.iter().map(|it| cost(&it.verdict)).sum()
 }
@@ -40,21 +40,32 @@ fn a_rewriting_costs_less_than_the_placement_with_all_of_the_time() {
     for (seed, n_ops) in [(1, 20), (2, 40), (3, 60), (4, 100), (5, 150), (6, 200)] {
         for milliseconds in [1, 30, 300] {
             let time = Duration::from_millis(milliseconds);
-            let limits = Limits { time: Some(time), ..Limits::default() };
+            let limits = PlacementLimits { time: Some(time), ..PlacementLimits::default() };
             let placing = Placing { limits, cache: Some(Arc::default()), ..Placing::default() };
             let known = Placing {
-                limits: Limits { time: Some(Duration::ZERO), ..Limits::default() },
+                limits: PlacementLimits {
+                    time: Some(Duration::ZERO),
+                    ..PlacementLimits::default()
+                },
                 ..placing.clone()
             };
             let before = Program::new(&program(seed, n_ops));
-            let options = Options { placing, time, growth: 1.5, keeps_structure: false };
+            let options = RewriteOptions {
+                placement: placing,
+                search_time: time,
+                max_growth: 1.5,
+                keeps_structure: false,
+            };
             let rewritten = rewrite(&before, &before.ir().functions(), &options);
             let Some(rewritten) = rewritten else { continue };
             n_rewritten += 1;
             let [saving] = &rewritten.savings[..] else { panic!("one function") };
             let after = cost(&rewritten.document, &known);
             assert!(after < cost(&before, &known), "seed {seed}, {milliseconds} ms");
-            assert!((after - saving.after).abs() < 1e-9 && saving.least <= after, "seed {seed}");
+            assert!(
+                (after - saving.after).abs() < 1e-9 && saving.lower_bound <= after,
+                "seed {seed}"
+            );
         }
     }
     assert!(n_rewritten > 3, "{n_rewritten}");
@@ -64,10 +75,15 @@ fn a_rewriting_costs_less_than_the_placement_with_all_of_the_time() {
 fn the_time_limit_is_kept() {
     let before = Program::new(&program(7, 2000));
     let time = Duration::from_millis(200);
-    let limits = Limits { time: Some(time), ..Limits::default() };
+    let limits = PlacementLimits { time: Some(time), ..PlacementLimits::default() };
     let placing = Placing { limits, cache: Some(Arc::default()), ..Placing::default() };
     let start = Instant::now();
-    let options = Options { placing, time, growth: 1.5, keeps_structure: false };
+    let options = RewriteOptions {
+        placement: placing,
+        search_time: time,
+        max_growth: 1.5,
+        keeps_structure: false,
+    };
     rewrite(&before, &before.ir().functions(), &options);
     // Analyzing and placing the program once takes some time in a debug build.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -1,7 +1,7 @@
 //! Tests that the proof accepts equivalent programs and rejects all others.
 
 use noisy_analyses::Program;
-use noisy_rewrite::{Equality, equal};
+use noisy_rewrite::{Equality, prove_equal};
 
 const HEADER: &str =
     "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.i32, %n: index) -> !noisy.i32 {\n";
@@ -16,7 +16,7 @@ fn compare(old: &[&str], new: &[&str]) -> Result<Equality, String> {
     };
     let (old, new) = (program(old), program(new));
     let functions = (old.ir().functions()[0], new.ir().functions()[0]);
-    equal((&old, functions.0), (&new, functions.1))
+    prove_equal((&old, functions.0), (&new, functions.1))
 }
 
 fn op(name: &str, result: &str, a: &str, b: &str) -> String {
@@ -58,7 +58,7 @@ fn accepts_the_laws_of_a_ring() {
 }
 
 #[test]
-fn knows_the_modulus() {
+fn reduces_coefficients_modulo_32() {
     let double = |n: usize| -> Vec<String> {
         let mut list = vec![op("add", "d0", "a", "a")];
         list.extend((1..n).map(|it| {
@@ -79,7 +79,7 @@ fn knows_the_modulus() {
 }
 
 #[test]
-fn refuses_what_differs() {
+fn rejects_different_programs() {
     let old = ops(&[("sub", "0", "a", "b"), ("mul", "1", "0", "c")], "1");
     for new in [
         ops(&[("sub", "0", "b", "a"), ("mul", "1", "0", "c")], "1"),
@@ -92,7 +92,7 @@ fn refuses_what_differs() {
 }
 
 #[test]
-fn refuses_other_ops_that_come_go_or_move() {
+fn rejects_added_removed_and_moved_ops() {
     let decode = "%p = noisy.decode %a : !noisy.i32 -> i5";
     let encode = "%e = noisy.encode %p : i5 -> !noisy.i32";
     let other = "%o = noisy.decode %b : !noisy.i32 -> i5";
@@ -119,7 +119,7 @@ fn counted(n: u32, body: &str) -> Vec<String> {
 }
 
 #[test]
-fn evaluates_loops_that_are_gone() {
+fn evaluates_removed_loops() {
     let body = "%q = noisy.add %w, %b : !noisy.i32\nscf.yield %q : !noisy.i32";
     let old = counted(2, body);
     let constants = &old[..3];
@@ -133,7 +133,7 @@ fn evaluates_loops_that_are_gone() {
 }
 
 #[test]
-fn compares_bodies_of_loops_that_stay() {
+fn compares_bodies_of_remaining_loops() {
     let body = |x: &str, y: &str| {
         format!(
             "%p = noisy.mul %{x}, %{y} : !noisy.i32\n%q = noisy.add %p, %w : !noisy.i32\nscf.yield %q : !noisy.i32"

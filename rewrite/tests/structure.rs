@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use noisy_analyses::{Document, Options as Placing, Program};
-use noisy_certificate::equality::{Equality, FORMAT, Limits, VERSION, verify};
-use noisy_placement::Limits as PlacingLimits;
-use noisy_rewrite::{Options, equal, rewrite};
+use noisy_analyses::{Document, PlacementOptions as Placing, Program};
+use noisy_certificate::equality::{Equality, FORMAT, PolynomialLimits, VERSION, verify};
+use noisy_placement::PlacementLimits as PlacingLimits;
+use noisy_rewrite::{RewriteOptions, prove_equal, rewrite};
 
 const CALLEE: &str = "func.func private @g(%x: !noisy.i32) -> !noisy.i32 {
   %s = noisy.add %x, %x : !noisy.i32
@@ -45,7 +45,12 @@ fn rewritten(text: &str) -> (f64, f64, String) {
     let time = Duration::from_secs(20);
     let limits = PlacingLimits { time: Some(time), ..PlacingLimits::default() };
     let placing = Placing { limits, ..Placing::default() };
-    let options = Options { placing, time, growth: 1.5, keeps_structure: false };
+    let options = RewriteOptions {
+        placement: placing,
+        search_time: time,
+        max_growth: 1.5,
+        keeps_structure: false,
+    };
     let after = rewrite(&before, &functions, &options).expect("it is rewritten");
     let written = after.document.source().text().to_string();
     let proofs = || after.savings.iter().map(|it| &it.equality);
@@ -59,7 +64,7 @@ fn rewritten(text: &str) -> (f64, f64, String) {
         strides: proofs().flat_map(|it| it.strides.iter().cloned()).collect(),
         steps: proofs().flat_map(|it| it.steps.iter().copied()).collect(),
     };
-    let verified = verify(text, &file, Limits::default());
+    let verified = verify(text, &file, PolynomialLimits::default());
     assert!(verified.is_ok(), "{verified:?}\n{text}\nbecame\n{written}");
     let saving = after.savings.last().expect("a function is rewritten");
     (saving.before, saving.after, written)
@@ -162,7 +167,7 @@ const STRIDES: &str = "  %s = scf.for %i = %c0 to %c6 step %c3 iter_args(%w = %x
 ";
 
 /// Compares a loop of seven iterations with its strided form, after replacing `from` in the latter.
-fn strided(from: &str, to: &str) -> Result<(), String> {
+fn compare_strided(from: &str, to: &str) -> Result<(), String> {
     let old = counted("scf.for %i = %c0 to %c7 step %c1", BODY);
     assert!(STRIDES.contains(from), "{from}");
     let start = old.find("  %r =").expect("a loop");
@@ -171,12 +176,12 @@ fn strided(from: &str, to: &str) -> Result<(), String> {
     let (old, new) = (Program::new(&old), Program::new(&new));
     let last = |it: &Program| *it.ir().functions().last().expect("a function");
     let functions = (last(&old), last(&new));
-    equal((&old, functions.0), (&new, functions.1)).map(|_| ())
+    prove_equal((&old, functions.0), (&new, functions.1)).map(|_| ())
 }
 
 #[test]
-fn the_proof_accepts_the_same_iterations_alone() {
-    assert_eq!(strided("", ""), Ok(()));
+fn accepts_only_equal_iterations() {
+    assert_eq!(compare_strided("", ""), Ok(()));
     for (from, to) in [
         ("%c0 to %c6", "%c0 to %c3"),
         ("%c0 to %c6", "%c1 to %c6"),
@@ -192,19 +197,19 @@ fn the_proof_accepts_the_same_iterations_alone() {
         ("scf.yield %v", "scf.yield %u"),
         ("%q = noisy.add %w, %y", "%q = noisy.add %w, %z"),
     ] {
-        assert!(strided(from, to).is_err(), "{from} {to}");
+        assert!(compare_strided(from, to).is_err(), "{from} {to}");
     }
 }
 
 #[test]
-fn the_proof_accepts_what_cases_have_in_common_alone() {
+fn accepts_only_common_parts_of_cases() {
     let compare = |old: [(&str, &str); 2], new: [(&str, &str); 2], after: &str| {
         let old = counted("affine.for %i = 0 to 9", &branch(old));
         let new = branch(new).replace("%q =", "%d =") + after;
         let new = counted("affine.for %i = 0 to 9", &new);
         let (old, new) = (Program::new(&old), Program::new(&new));
         let last = |it: &Program| *it.ir().functions().last().expect("a function");
-        equal((&old, last(&old)), (&new, last(&new))).is_ok()
+        prove_equal((&old, last(&old)), (&new, last(&new))).is_ok()
     };
     for op in ["add", "mul"] {
         let line = |it: &str| format!("      %c = noisy.{op} %w, {it} : !noisy.i32\n");

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{Document, Options as Placing, Program};
+use noisy_analyses::{Document, PlacementOptions as Placing, Program};
 use noisy_certificate::equality::{self, Equality, FORMAT, VERSION, verify};
-use noisy_placement::Limits;
-use noisy_rewrite::{Options, Rewritten, rewrite};
+use noisy_placement::PlacementLimits;
+use noisy_rewrite::{RewriteOptions, Rewritten, rewrite};
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
@@ -42,10 +42,11 @@ fn program(random: &mut Random) -> String {
                 let init = pick(random, &values);
                 let mut body = values.clone();
                 body.push(format!("%w{at}"));
-                let mut lines = seen(random, &body, at);
+                let mut lines = side_effect(random, &body, at);
                 lines += &arithmetic(random, &mut body, &format!("l{at}_"), "    ");
                 let last = body.last().cloned().unwrap_or_default();
-                let (line, last) = joined(random, &format!("%w{at}"), &last, &format!("%j{at}"));
+                let (line, last) =
+                    combined_with_carried(random, &format!("%w{at}"), &last, &format!("%j{at}"));
                 let carried = format!("iter_args(%w{at} = {init}) -> (!noisy.i32)");
                 let (head, end) = match random.below(4) {
                     0 => {
@@ -91,7 +92,7 @@ fn program(random: &mut Random) -> String {
 }
 
 /// Sometimes returns an op with side effects for a loop body.
-fn seen(random: &mut Random, values: &[String], at: usize) -> String {
+fn side_effect(random: &mut Random, values: &[String], at: usize) -> String {
     match random.below(6) {
         0 => format!("    \"test.note\"({}) : (!noisy.i32) -> ()\n", pick(random, values)),
         1 => format!("    \"test.note\"(%i{at}) : (index) -> ()\n"),
@@ -103,7 +104,12 @@ fn seen(random: &mut Random, values: &[String], at: usize) -> String {
 }
 
 /// Sometimes returns an operation on a carried value.
-fn joined(random: &mut Random, carried: &str, value: &str, name: &str) -> (String, String) {
+fn combined_with_carried(
+    random: &mut Random,
+    carried: &str,
+    value: &str,
+    name: &str,
+) -> (String, String) {
     let op = kind(random);
     match random.below(2) {
         0 => (String::new(), value.to_owned()),
@@ -220,12 +226,17 @@ fn operand(ir: &Ir, op: Op, at: usize) -> Value {
     ir.op(op).operands[at].value.expect("operands are defined")
 }
 
-fn options() -> Options {
+fn options() -> RewriteOptions {
     let time = Duration::from_millis(100);
-    let limits = Limits { time: Some(time), ..Limits::default() };
+    let limits = PlacementLimits { time: Some(time), ..PlacementLimits::default() };
     let cache = Some(Arc::default());
     let placing = Placing { limits, cache, ..Placing::default() };
-    Options { placing, time, growth: 1.5, keeps_structure: false }
+    RewriteOptions {
+        placement: placing,
+        search_time: time,
+        max_growth: 1.5,
+        keeps_structure: false,
+    }
 }
 
 #[test]
@@ -321,7 +332,7 @@ fn changed(random: &mut Random, text: &str) -> String {
 fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
     let mut random = Random(11);
     // Small limits, because polynomials of forged programs may be long.
-    let few = equality::Limits { work: 100_000, monomials: 1000, kept: 100_000 };
+    let few = equality::PolynomialLimits { work: 100_000, monomials: 1000, kept: 100_000 };
     let (mut n_verified, mut n_refused, mut n_accepted, mut n_strided) = (0, 0, 0, 0);
     for _ in 0..120 {
         let text = program(&mut random);
@@ -329,7 +340,7 @@ fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
         let functions = before.ir().functions();
         let Some(after) = rewrite(&before, &functions, &options()) else { continue };
         let file = certificate(&after);
-        let verified = verify(&text, &file, equality::Limits::default());
+        let verified = verify(&text, &file, equality::PolynomialLimits::default());
         assert!(verified.is_ok(), "{verified:?}\n{text}\nbecame\n{}", file.rewritten);
         n_verified += 1;
         n_strided += usize::from(!file.strides.is_empty());

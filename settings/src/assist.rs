@@ -9,22 +9,22 @@ mod place;
 
 use std::ops::Range;
 
-use node::Node;
-use place::{Position, Role};
+use node::SchemaNode;
+use place::{Position, PositionRole};
 
 /// A proposal at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposal {
+pub struct SettingProposal {
     /// Its label.
     pub label: String,
-    /// The text that replaces [`Proposals::replaces`].
+    /// The text that replaces [`SettingProposals::replaced_range`].
     pub text: String,
     /// The part of `text` that the user fills in, if there is one.
-    pub blank: Option<Placeholder>,
+    pub placeholder: Option<Placeholder>,
     /// Its type or its default, abbreviated.
     pub detail: String,
     /// Its documentation.
-    pub what: String,
+    pub documentation: String,
     /// Its kind.
     pub kind: ProposalKind,
 }
@@ -51,11 +51,11 @@ pub enum ProposalKind {
 
 /// All proposals at a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proposals {
+pub struct SettingProposals {
     /// The range of the word at the position, in bytes of the text.
-    pub replaces: Range<usize>,
+    pub replaced_range: Range<usize>,
     /// Keys in alphabetical order, or values in the order of the documentation.
-    pub all: Vec<Proposal>,
+    pub all: Vec<SettingProposal>,
 }
 
 /// The documentation of a key or a value.
@@ -68,15 +68,15 @@ pub struct Explanation {
 }
 
 /// Returns the proposals for an offset of a configuration file.
-pub fn complete(text: &str, offset: usize) -> Proposals {
-    let Some(place) = place::at(text, offset) else { return Proposals::default() };
-    let Some(node) = Node::at(&place.path) else { return Proposals::default() };
+pub fn complete(text: &str, offset: usize) -> SettingProposals {
+    let Some(place) = place::at(text, offset) else { return SettingProposals::default() };
+    let Some(node) = SchemaNode::at(&place.path) else { return SettingProposals::default() };
     let all = match place.role {
-        Role::Key { has_value } => keys(node, &place, has_value),
-        Role::Header { of_arrays } => headers(node, &place, of_arrays),
-        Role::Value => values(node.of_item(place.is_item), place.is_item),
+        PositionRole::Key { has_value } => keys(node, &place, has_value),
+        PositionRole::Header { of_arrays } => headers(node, &place, of_arrays),
+        PositionRole::Value => values(node.of_item(place.is_item), place.is_item),
     };
-    Proposals { replaces: place.range, all }
+    SettingProposals { replaced_range: place.range, all }
 }
 
 /// Returns the documentation of the key or the value at an offset of a configuration file.
@@ -84,15 +84,15 @@ pub fn explain(text: &str, offset: usize) -> Option<Explanation> {
     let place = place::at(text, offset)?;
     let word = text.get(place.range.clone()).filter(|it| !it.is_empty())?;
     let text = match place.role {
-        Role::Value => {
-            let node = Node::at(&place.path)?.of_item(place.is_item);
+        PositionRole::Value => {
+            let node = SchemaNode::at(&place.path)?.of_item(place.is_item);
             let choice = node.choices().into_iter().find(|it| it.text == word)?;
-            format!("`{word}`\n\n{}", choice.what)
+            format!("`{word}`\n\n{}", choice.documentation)
         }
-        Role::Key { .. } | Role::Header { .. } => {
+        PositionRole::Key { .. } | PositionRole::Header { .. } => {
             let path = [place.path, vec![place.word]].concat();
-            let node = Node::at(&path)?;
-            let name: Vec<String> = path.iter().map(|it| node::quoted(it)).collect();
+            let node = SchemaNode::at(&path)?;
+            let name: Vec<String> = path.iter().map(|it| node::key_to_toml(it)).collect();
             described(&name.join("."), node)
         }
     };
@@ -100,7 +100,7 @@ pub fn explain(text: &str, offset: usize) -> Option<Explanation> {
 }
 
 /// Returns the documentation of a key: its type, meaning, default and values.
-fn described(name: &str, node: Node) -> String {
+fn described(name: &str, node: SchemaNode) -> String {
     let mut out = format!("**`{name}`**: {}", node.type_name());
     if let Some(default) = node.default() {
         out.push_str(&format!(", default `{default}`"));
@@ -109,8 +109,8 @@ fn described(name: &str, node: Node) -> String {
     let choices: Vec<String> = node
         .choices()
         .iter()
-        .filter(|it| !it.what.is_empty())
-        .map(|it| format!("- `{}`: {}", it.text, it.what))
+        .filter(|it| !it.documentation.is_empty())
+        .map(|it| format!("- `{}`: {}", it.text, it.documentation))
         .collect();
     if !choices.is_empty() {
         out.push_str(&format!("\n\n{}", choices.join("\n")));
@@ -119,14 +119,15 @@ fn described(name: &str, node: Node) -> String {
 }
 
 /// Returns the keys of a table that are not set yet.
-fn keys(table: Node, place: &Position, has_value: bool) -> Vec<Proposal> {
-    let is_new = |it: &(String, Node)| !place.taken.contains(&it.0) || it.0 == place.word;
-    let proposal = |(name, node): (String, Node)| {
-        let label = node::quoted(&name);
+fn keys(table: SchemaNode, place: &Position, has_value: bool) -> Vec<SettingProposal> {
+    let is_new =
+        |it: &(String, SchemaNode)| !place.existing_keys.contains(&it.0) || it.0 == place.word;
+    let proposal = |(name, node): (String, SchemaNode)| {
+        let label = node::key_to_toml(&name);
         let (mut text, mut blank) = (label.clone(), None);
         if !has_value {
             text.push_str(" = ");
-            let (before, default, after) = node.blank();
+            let (before, default, after) = node.placeholder();
             let start = text.len() + before.len();
             text.push_str(&format!("{before}{default}{after}"));
             let choices = node.choices().into_iter().map(|it| it.text).collect();
@@ -134,43 +135,45 @@ fn keys(table: Node, place: &Position, has_value: bool) -> Vec<Proposal> {
         }
         let kind = if node.is_table() { ProposalKind::Table } else { ProposalKind::Key };
         let (detail, what) = (node.detail(), node.description().to_owned());
-        Proposal { label, text, blank, detail, what, kind }
+        SettingProposal { label, text, placeholder: blank, detail, documentation: what, kind }
     };
     // An array of tables has its own headers, `[[...]]`.
-    let is_key = |it: &(String, Node)| !it.1.is_array_of_tables();
+    let is_key = |it: &(String, SchemaNode)| !it.1.is_array_of_tables();
     table.keys().into_iter().filter(is_key).filter(is_new).map(proposal).collect()
 }
 
 /// Returns the tables inside a table, for a header.
-fn headers(table: Node, place: &Position, of_arrays: bool) -> Vec<Proposal> {
-    let fits = |it: &(String, Node)| {
-        let is_new = !place.taken.contains(&it.0) || it.0 == place.word;
+fn headers(table: SchemaNode, place: &Position, of_arrays: bool) -> Vec<SettingProposal> {
+    let fits = |it: &(String, SchemaNode)| {
+        let is_new = !place.existing_keys.contains(&it.0) || it.0 == place.word;
         if of_arrays { it.1.is_array_of_tables() } else { it.1.is_table() && is_new }
     };
-    let proposal = |(name, node): (String, Node)| Proposal {
-        label: node::quoted(&name),
-        text: node::quoted(&name),
-        blank: None,
+    let proposal = |(name, node): (String, SchemaNode)| SettingProposal {
+        label: node::key_to_toml(&name),
+        text: node::key_to_toml(&name),
+        placeholder: None,
         detail: String::new(),
-        what: node.description().to_owned(),
+        documentation: node.description().to_owned(),
         kind: ProposalKind::Table,
     };
     table.keys().into_iter().filter(fits).map(proposal).collect()
 }
 
 /// Returns the proposals for a value.
-fn values(node: Node, is_item: bool) -> Vec<Proposal> {
+fn values(node: SchemaNode, is_item: bool) -> Vec<SettingProposal> {
     let mut all = node.choices();
     if all.is_empty() {
         let text = if is_item { None } else { node.default() };
-        all.extend(text.map(|text| node::Choice { text, what: "The default.".to_owned() }));
+        all.extend(
+            text.map(|text| node::ValueChoice { text, documentation: "The default.".to_owned() }),
+        );
     }
-    let proposal = |it: node::Choice| Proposal {
+    let proposal = |it: node::ValueChoice| SettingProposal {
         label: it.text.clone(),
         text: it.text,
-        blank: None,
+        placeholder: None,
         detail: String::new(),
-        what: it.what,
+        documentation: it.documentation,
         kind: ProposalKind::Value,
     };
     all.into_iter().map(proposal).collect()

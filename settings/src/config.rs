@@ -13,10 +13,10 @@ use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use crate::options::{Model, Settings};
-use crate::problem::{Problem, in_words};
+use crate::options::{ModelSettings, Settings};
+use crate::problem::{ConfigProblem, reword};
 use crate::rules;
-use crate::schema::{MOST, unknown_keys};
+use crate::schema::{MAX_UNKNOWN_KEYS, unknown_keys};
 
 mod patterns;
 
@@ -33,8 +33,9 @@ impl Overrides {
     ///
     /// A description of the problem.
     pub fn set(&mut self, text: &str) -> Result<(), String> {
-        let first =
-            |it: Vec<Problem>| it.into_iter().next().map_or_else(String::new, |it| it.message);
+        let first = |it: Vec<ConfigProblem>| {
+            it.into_iter().next().map_or_else(String::new, |it| it.message)
+        };
         let Some((key, value)) = text.split_once('=') else {
             return Err("expected KEY=VALUE".to_owned());
         };
@@ -51,11 +52,13 @@ impl Overrides {
     /// # Errors
     ///
     /// All problems of the document, in order.
-    pub fn add_toml(&mut self, text: &str) -> Result<(), Vec<Problem>> {
-        let table = known(text)?;
-        if let Some((key, _)) = table.iter().find(|it| TOP.contains(&it.0.get_ref().as_ref())) {
+    pub fn add_toml(&mut self, text: &str) -> Result<(), Vec<ConfigProblem>> {
+        let table = parse_known_keys(text)?;
+        if let Some((key, _)) =
+            table.iter().find(|it| TOP_LEVEL_KEYS.contains(&it.0.get_ref().as_ref()))
+        {
             let message = format!("`{}` can only be set in a file", key.get_ref());
-            return Err(vec![Problem::new(text, key.span(), message)]);
+            return Err(vec![ConfigProblem::new(text, key.span(), message)]);
         }
         deserialize(text, table)?;
         self.0.push(text.to_owned());
@@ -69,7 +72,7 @@ impl Overrides {
 }
 
 /// The keys that are only allowed at the top of a file.
-const TOP: [&str; 3] = ["exclude", "extends", "overrides"];
+const TOP_LEVEL_KEYS: [&str; 3] = ["exclude", "extends", "overrides"];
 
 /// Maximum number of `[[overrides]]`: each of them is merged with the top of its file.
 const MAX_OVERRIDES: usize = 256;
@@ -104,7 +107,11 @@ impl Config {
     /// # Errors
     ///
     /// All problems of the text, in order.
-    pub fn from_toml(text: &str, root: &Path, overrides: &Overrides) -> Result<Self, Vec<Problem>> {
+    pub fn from_toml(
+        text: &str,
+        root: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, Vec<ConfigProblem>> {
         Self::from_layers(vec![text.to_owned()], root, overrides).map_err(|it| it.1)
     }
 
@@ -118,12 +125,12 @@ impl Config {
         texts: Vec<String>,
         root: &Path,
         overrides: &Overrides,
-    ) -> Result<Self, (usize, Vec<Problem>)> {
+    ) -> Result<Self, (usize, Vec<ConfigProblem>)> {
         let mut exclude = Gitignore::empty();
         let mut layers = Vec::new();
         let mut below = DeTable::new();
         for (n, text) in texts.iter().enumerate() {
-            let at = |it: Vec<Problem>| (n, it);
+            let at = |it: Vec<ConfigProblem>| (n, it);
             let (base, sections) = read(text).map_err(at)?;
             if let Some(value) = base.get("exclude") {
                 exclude = patterns(text, Some(value)).map_err(at)?;
@@ -144,7 +151,7 @@ impl Config {
                     // Positions in extended files would be wrong in this text.
                     let alone = merged(&DeTable::new()).err();
                     let anywhere = || {
-                        let here = |it: Problem| Problem::new(text, 0..0, it.message);
+                        let here = |it: ConfigProblem| ConfigProblem::new(text, 0..0, it.message);
                         together.into_iter().map(here).collect()
                     };
                     at(alone.unwrap_or_else(anywhere))
@@ -170,7 +177,7 @@ impl Config {
     }
 
     /// Sets the path of the file and those of the files that it extends.
-    pub(crate) fn at(self, path: &Path, extended: Vec<PathBuf>) -> Self {
+    pub(crate) fn with_path(self, path: &Path, extended: Vec<PathBuf>) -> Self {
         Self { path: Some(path.to_owned()), extended, ..self }
     }
 
@@ -194,8 +201,8 @@ impl Config {
     /// # Errors
     ///
     /// If layers that are valid separately contradict each other.
-    pub fn for_path(&self, path: &Path) -> Result<Arc<Settings>, Vec<Problem>> {
-        let place = if self.layers.is_empty() { None } else { self.root.place(path) };
+    pub fn for_path(&self, path: &Path) -> Result<Arc<Settings>, Vec<ConfigProblem>> {
+        let place = if self.layers.is_empty() { None } else { self.root.relative_path(path) };
         let is_about = |it: &Gitignore| place.as_ref().is_some_and(|place| is_matched(it, place));
         let which: Vec<bool> = self.layers.iter().map(is_about).collect();
         if !which.contains(&true) {
@@ -212,11 +219,11 @@ impl Config {
 
     /// Returns true if a file is only checked when the command line names it.
     pub fn is_excluded(&self, path: &Path) -> bool {
-        let place = if self.exclude.is_empty() { None } else { self.root.place(path) };
+        let place = if self.exclude.is_empty() { None } else { self.root.relative_path(path) };
         place.is_some_and(|place| is_matched(&self.exclude, &place))
     }
 
-    fn merge_layers(&self, which: &[bool]) -> Result<Arc<Settings>, Vec<Problem>> {
+    fn merge_layers(&self, which: &[bool]) -> Result<Arc<Settings>, Vec<ConfigProblem>> {
         let mut table = DeTable::new();
         let mut which = which.iter();
         for text in &self.texts {
@@ -244,7 +251,7 @@ impl Settings {
     ///
     /// All problems of the text, in order.
     #[cfg(test)]
-    pub(crate) fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn from_toml(text: &str) -> Result<Self, Vec<ConfigProblem>> {
         let config = Config::from_toml(text, Path::new(""), &Overrides::default())?;
         Ok((*config.settings()).clone())
     }
@@ -255,11 +262,12 @@ impl Settings {
 /// # Errors
 ///
 /// If the text is not TOML, or the value has the wrong type.
-pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<Problem>> {
+pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<ConfigProblem>> {
     let table = parse(text)?;
     let Some(value) = table.get("extends") else { return Ok(None) };
-    let wrong =
-        |what: &str| Err(vec![Problem::new(text, value.span(), format!("`extends`: {what}"))]);
+    let wrong = |what: &str| {
+        Err(vec![ConfigProblem::new(text, value.span(), format!("`extends`: {what}"))])
+    };
     match value.get_ref().as_str() {
         None | Some("") => wrong("expected the path of one file, a string"),
         Some(it) if it.contains("://") => wrong("expected a local file: URLs are not supported"),
@@ -268,9 +276,9 @@ pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<
 }
 
 /// Returns the top of a file, and its `[[overrides]]`.
-fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
-    let wrong = |range, what: &str| vec![Problem::new(text, range, what.to_owned())];
-    let mut base = known(text)?;
+fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<ConfigProblem>> {
+    let wrong = |range, what: &str| vec![ConfigProblem::new(text, range, what.to_owned())];
+    let mut base = parse_known_keys(text)?;
     let mut sections = Vec::new();
     if let Some(value) = base.remove("overrides") {
         let span = value.span();
@@ -297,10 +305,14 @@ fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
     Ok((base, sections))
 }
 
-fn patterns(text: &str, value: Option<&Spanned<DeValue<'_>>>) -> Result<Gitignore, Vec<Problem>> {
+fn patterns(
+    text: &str,
+    value: Option<&Spanned<DeValue<'_>>>,
+) -> Result<Gitignore, Vec<ConfigProblem>> {
     let Some(value) = value else { return Ok(Gitignore::empty()) };
     let mut builder = GitignoreBuilder::new("");
-    let wrong = |it: &Spanned<DeValue<'_>>, what: String| vec![Problem::new(text, it.span(), what)];
+    let wrong =
+        |it: &Spanned<DeValue<'_>>, what: String| vec![ConfigProblem::new(text, it.span(), what)];
     let Some(items) = value.get_ref().as_array() else {
         return Err(wrong(value, "expected an array of patterns".to_owned()));
     };
@@ -310,28 +322,28 @@ fn patterns(text: &str, value: Option<&Spanned<DeValue<'_>>>) -> Result<Gitignor
         };
         add_pattern(&mut builder, pattern).map_err(|it| wrong(item, it))?;
     }
-    builder.build().map_err(|it| vec![Problem::new(text, 0..0, it.to_string())])
+    builder.build().map_err(|it| vec![ConfigProblem::new(text, 0..0, it.to_string())])
 }
 
-fn parse(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
+fn parse(text: &str) -> Result<DeTable<'_>, Vec<ConfigProblem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(table.into_inner());
     }
     let problem = |it: &toml::de::Error| {
-        Problem::new(text, it.span().unwrap_or(0..0), it.message().to_owned())
+        ConfigProblem::new(text, it.span().unwrap_or(0..0), it.message().to_owned())
     };
-    Err(errors.iter().take(MOST).map(problem).collect())
+    Err(errors.iter().take(MAX_UNKNOWN_KEYS).map(problem).collect())
 }
 
 /// Like [`parse`], but also rejects unknown keys.
-fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
+fn parse_known_keys(text: &str) -> Result<DeTable<'_>, Vec<ConfigProblem>> {
     let table = parse(text)?;
     let problems = unknown_keys(text, &table);
     if problems.is_empty() { Ok(table) } else { Err(problems) }
 }
 
-fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>> {
+fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<ConfigProblem>> {
     let model = table.get("model").cloned();
     let heir = table.get("heir").cloned();
     let settings = Settings::deserialize(Deserializer::from(Spanned::new(0..0, table)));
@@ -339,7 +351,7 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
         let error = model.and_then(|model| {
             // The error of the model contains the path of a key, which is its position.
             let spec = ModelSpec::deserialize(model.clone().into_deserializer()).ok()?;
-            let error = Model::new(spec).err()?;
+            let error = ModelSettings::new(spec).err()?;
             let range = error
                 .path
                 .iter()
@@ -347,13 +359,15 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
             // The default contradicts the budget in the file.
             let budget = |at| model.get_ref().get("budget").unwrap_or(at);
             let range = range.map_or_else(|at| budget(at).span(), Spanned::span);
-            Some(Problem::new(text, range, format!("`model`: {error}")))
+            Some(ConfigProblem::new(text, range, format!("`model`: {error}")))
         });
         let message = || match it.message() {
             "wanted string or table" => "expected a string".to_owned(),
-            said => in_words(said),
+            said => reword(said),
         };
-        vec![error.unwrap_or_else(|| Problem::new(text, it.span().unwrap_or(0..0), message()))]
+        vec![
+            error.unwrap_or_else(|| ConfigProblem::new(text, it.span().unwrap_or(0..0), message())),
+        ]
     })?;
     let options = settings.model.noise().heir;
     let (budget, waterline) = (options.level_budget, options.bootstrap_waterline);
@@ -365,7 +379,7 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
         let message = format!(
             "`heir.bootstrap-waterline`: {waterline} leaves none of the {budget} levels of `heir.level-budget`; set it below {budget}"
         );
-        return Err(vec![Problem::new(text, key.span(), message)]);
+        return Err(vec![ConfigProblem::new(text, key.span(), message)]);
     }
     Ok(settings)
 }

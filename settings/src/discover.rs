@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::config::{Config, Overrides, extends};
 use crate::folders::{absolute, folders};
-use crate::problem::{Problem, in_a_line};
+use crate::problem::{ConfigProblem, to_one_line};
 
 /// The names of a configuration file. If a folder contains several, the first one is used.
 pub const FILE_NAMES: [&str; 2] = [".noisy.toml", "noisy.toml"];
@@ -29,29 +29,29 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
 
 /// The source of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ConfigOrigin {
     /// The nearest configuration file of each path.
     Nearest,
     /// This file, for all paths. Its patterns are relative to the current folder.
     File(PathBuf),
     /// No file: the defaults apply.
-    Nowhere,
+    NoFile,
 }
 
 /// An invalid or unreadable configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
+pub struct InvalidConfig {
     /// The file.
     pub path: PathBuf,
     /// Its problems; empty if it is unreadable.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ConfigProblem>,
     /// The reason if it is unreadable.
     pub unreadable: Option<String>,
 }
 
-impl fmt::Display for Invalid {
+impl fmt::Display for InvalidConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = in_a_line(&self.path.to_string_lossy());
+        let path = to_one_line(&self.path.to_string_lossy());
         if let Some(why) = &self.unreadable {
             return write!(f, "{path}: {why}");
         }
@@ -63,23 +63,23 @@ impl fmt::Display for Invalid {
     }
 }
 
-impl std::error::Error for Invalid {}
+impl std::error::Error for InvalidConfig {}
 
-type Loaded = Result<Arc<Config>, Arc<Invalid>>;
+type LoadedConfig = Result<Arc<Config>, Arc<InvalidConfig>>;
 
 /// Finds and reads the configurations of many files. Each configuration is read once.
 #[derive(Debug)]
-pub struct Resolver {
-    origin: Origin,
+pub struct ConfigResolver {
+    origin: ConfigOrigin,
     overrides: Overrides,
     /// The configuration of each folder, by its original and by its absolute path.
-    folders: Mutex<FxHashMap<PathBuf, Loaded>>,
+    folders: Mutex<FxHashMap<PathBuf, LoadedConfig>>,
     extended: Mutex<BTreeSet<PathBuf>>,
 }
 
-impl Resolver {
+impl ConfigResolver {
     /// Creates a resolver without cached configurations.
-    pub fn new(origin: Origin, overrides: Overrides) -> Self {
+    pub fn new(origin: ConfigOrigin, overrides: Overrides) -> Self {
         Self { origin, overrides, folders: Mutex::default(), extended: Mutex::default() }
     }
 
@@ -89,18 +89,18 @@ impl Resolver {
     ///
     /// If the configuration file is invalid. The error is the same for all files that it applies
     /// to.
-    pub fn config(&self, file: &Path) -> Loaded {
+    pub fn config(&self, file: &Path) -> LoadedConfig {
         let given = match &self.origin {
-            Origin::Nearest => file.parent().unwrap_or(file),
-            Origin::File(_) | Origin::Nowhere => Path::new(""),
+            ConfigOrigin::Nearest => file.parent().unwrap_or(file),
+            ConfigOrigin::File(_) | ConfigOrigin::NoFile => Path::new(""),
         };
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(it) = folders.get(given) {
             return it.clone();
         }
         let folder = match &self.origin {
-            Origin::Nearest => absolute(given),
-            Origin::File(_) | Origin::Nowhere => PathBuf::new(),
+            ConfigOrigin::Nearest => absolute(given),
+            ConfigOrigin::File(_) | ConfigOrigin::NoFile => PathBuf::new(),
         };
         let loaded = self.load(&folder, &mut folders);
         folders.insert(given.to_owned(), loaded.clone());
@@ -108,25 +108,25 @@ impl Resolver {
     }
 
     /// Returns a resolver for files that are grouped by folder.
-    pub fn in_a_row(&self) -> FolderResolver<'_> {
+    pub fn by_folder(&self) -> FolderResolver<'_> {
         FolderResolver { resolver: self, last: None }
     }
 
     /// Clears the cache, because a configuration file was created, deleted or changed.
-    pub fn forget(&self) {
+    pub fn clear_cache(&self) {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn load(&self, folder: &Path, known: &mut FxHashMap<PathBuf, Loaded>) -> Loaded {
+    fn load(&self, folder: &Path, known: &mut FxHashMap<PathBuf, LoadedConfig>) -> LoadedConfig {
         match &self.origin {
-            Origin::Nowhere => self.defaults(),
-            Origin::File(path) => self.read(path, &env::current_dir().unwrap_or_default()),
-            Origin::Nearest => self.nearest(folder, known),
+            ConfigOrigin::NoFile => self.defaults(),
+            ConfigOrigin::File(path) => self.read(path, &env::current_dir().unwrap_or_default()),
+            ConfigOrigin::Nearest => self.nearest(folder, known),
         }
     }
 
     /// Returns the nearest configuration of a folder, and caches it for all folders up to it.
-    fn nearest(&self, folder: &Path, known: &mut FxHashMap<PathBuf, Loaded>) -> Loaded {
+    fn nearest(&self, folder: &Path, known: &mut FxHashMap<PathBuf, LoadedConfig>) -> LoadedConfig {
         let mut passed = Vec::new();
         let found = folders(folder).find_map(|it| {
             passed.push(it);
@@ -140,7 +140,7 @@ impl Resolver {
         loaded
     }
 
-    fn read(&self, path: &Path, root: &Path) -> Loaded {
+    fn read(&self, path: &Path, root: &Path) -> LoadedConfig {
         let chain = chain(path);
         let mut extended = self.extended.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(files) = &chain {
@@ -150,20 +150,20 @@ impl Resolver {
         let (paths, texts): (Vec<_>, Vec<_>) = chain?.into_iter().rev().unzip();
         let below: Vec<_> = paths.iter().take(paths.len() - 1).map(|it| shown(it)).collect();
         match Config::from_layers(texts, root, &self.overrides) {
-            Ok(it) => Ok(Arc::new(it.at(&shown(path), below))),
+            Ok(it) => Ok(Arc::new(it.with_path(&shown(path), below))),
             Err((n, problems)) => {
-                Err(Arc::new(Invalid { path: shown(&paths[n]), problems, unreadable: None }))
+                Err(Arc::new(InvalidConfig { path: shown(&paths[n]), problems, unreadable: None }))
             }
         }
     }
 
     /// Returns the configuration without a file.
-    fn defaults(&self) -> Loaded {
+    fn defaults(&self) -> LoadedConfig {
         let config = Config::from_toml("", Path::new(""), &self.overrides);
         let path = PathBuf::new();
         config
             .map(Arc::new)
-            .map_err(|problems| Arc::new(Invalid { path, problems, unreadable: None }))
+            .map_err(|problems| Arc::new(InvalidConfig { path, problems, unreadable: None }))
     }
 
     /// Returns all files that configuration files extend.
@@ -173,22 +173,22 @@ impl Resolver {
     }
 }
 
-/// A [`Resolver`] for files that are grouped by folder: it queries the cache once per folder. It
+/// A [`ConfigResolver`] for files that are grouped by folder: it queries the cache once per folder. It
 /// must be dropped before configurations change.
 #[derive(Debug)]
 pub struct FolderResolver<'a> {
-    resolver: &'a Resolver,
+    resolver: &'a ConfigResolver,
     /// The folder of the last file, as the caller named it, and its configuration.
-    last: Option<(PathBuf, Loaded)>,
+    last: Option<(PathBuf, LoadedConfig)>,
 }
 
 impl FolderResolver<'_> {
-    /// Like [`Resolver::config`].
+    /// Like [`ConfigResolver::config`].
     ///
     /// # Errors
     ///
-    /// Like [`Resolver::config`].
-    pub fn config(&mut self, file: &Path) -> Loaded {
+    /// Like [`ConfigResolver::config`].
+    pub fn config(&mut self, file: &Path) -> LoadedConfig {
         let folder = file.parent().unwrap_or(file);
         match &self.last {
             Some((last, known)) if last.as_os_str() == folder.as_os_str() => known.clone(),
@@ -205,20 +205,23 @@ impl FolderResolver<'_> {
 const MOST_FILES: usize = 16;
 
 /// Reads a configuration file and the files that it extends. Returns their paths and texts.
-fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
-    match bounded(path) {
-        Ok(text) => chain_of(path, text),
+fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<InvalidConfig>> {
+    match read_bounded(path) {
+        Ok(text) => chain_from_text(path, text),
         Err(error) => {
             let unreadable = Some(reason(&error));
-            Err(Arc::new(Invalid { path: shown(path), problems: Vec::new(), unreadable }))
+            Err(Arc::new(InvalidConfig { path: shown(path), problems: Vec::new(), unreadable }))
         }
     }
 }
 
 /// Like [`chain`], with a given text of the first file.
-fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
+fn chain_from_text(
+    path: &Path,
+    text: String,
+) -> Result<Vec<(PathBuf, String)>, Arc<InvalidConfig>> {
     let invalid = |path: &Path, problems, unreadable| {
-        Err(Arc::new(Invalid { path: shown(path), problems, unreadable }))
+        Err(Arc::new(InvalidConfig { path: shown(path), problems, unreadable }))
     };
     let mut out = vec![(path.to_owned(), text)];
     loop {
@@ -231,7 +234,7 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
         let wrong = |why: String| {
             invalid(
                 path,
-                vec![Problem::new(text, place.clone(), format!("`extends`: {why}"))],
+                vec![ConfigProblem::new(text, place.clone(), format!("`extends`: {why}"))],
                 None,
             )
         };
@@ -254,7 +257,7 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
             // Reading a pipe could block forever.
             return wrong(format!("{}: not a regular file", shown(&next).display()));
         }
-        match bounded(&next) {
+        match read_bounded(&next) {
             Ok(text) => out.push((next, text)),
             Err(error) => return wrong(format!("{}: {}", shown(&next).display(), reason(&error))),
         }
@@ -263,15 +266,15 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
 
 /// Returns all problems of a configuration file that is being edited, in order. `text` may differ
 /// from the text on the disk. Problems in a file that it extends are reported at the `extends` key.
-pub fn problems(path: &Path, text: &str) -> Vec<Problem> {
+pub fn problems(path: &Path, text: &str) -> Vec<ConfigProblem> {
     if text.len() as u64 > MAX_FILE {
-        return vec![Problem::new(text, 0..0, TOO_LARGE.to_owned())];
+        return vec![ConfigProblem::new(text, 0..0, TOO_LARGE.to_owned())];
     }
-    let elsewhere = |invalid: &Invalid| {
+    let elsewhere = |invalid: &InvalidConfig| {
         let place = extends(text).ok().flatten().map_or(0..0, |it| it.0);
-        vec![Problem::new(text, place, format!("`extends`: {invalid}"))]
+        vec![ConfigProblem::new(text, place, format!("`extends`: {invalid}"))]
     };
-    let chain = match chain_of(path, text.to_owned()) {
+    let chain = match chain_from_text(path, text.to_owned()) {
         Ok(it) => it,
         Err(invalid) if invalid.path == shown(path) => return invalid.problems.clone(),
         Err(invalid) => return elsewhere(&invalid),
@@ -282,7 +285,7 @@ pub fn problems(path: &Path, text: &str) -> Vec<Problem> {
         Ok(_) => Vec::new(),
         Err((n, problems)) if n + 1 == paths.len() => problems,
         Err((n, problems)) => {
-            elsewhere(&Invalid { path: shown(&paths[n]), problems, unreadable: None })
+            elsewhere(&InvalidConfig { path: shown(&paths[n]), problems, unreadable: None })
         }
     }
 }
@@ -293,7 +296,7 @@ const MAX_FILE: u64 = 1 << 20;
 const TOO_LARGE: &str = "the configuration file is larger than 1 MiB";
 
 /// Reads a file or a stream, up to [`MAX_FILE`].
-fn bounded(path: &Path) -> io::Result<String> {
+fn read_bounded(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
@@ -363,7 +366,7 @@ mod tests {
             "of a folder, its own"
         );
         assert_eq!(discover(&root.join("a/not-there.mlir")), Some(root.join("noisy.toml")));
-        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
         let of = |path: &str| {
             let placement =
                 resolver.config(&root.join(path)).expect("right").settings().placement.clone();
@@ -372,13 +375,14 @@ mod tests {
         assert_eq!((of("a/x.mlir"), of("a/b/x.mlir")), ((true, 10), (false, 2)));
         fs::remove_file(root.join("a/b/.noisy.toml")).expect("there");
         assert_eq!(of("a/b/x.mlir"), (false, 2), "read once");
-        resolver.forget();
+        resolver.clear_cache();
         assert_eq!(of("a/b/x.mlir"), (false, 1));
-        let isolated = Resolver::new(Origin::Nowhere, Overrides::default());
+        let isolated = ConfigResolver::new(ConfigOrigin::NoFile, Overrides::default());
         assert!(
             !isolated.config(&root.join("a/x.mlir")).expect("right").settings().placement.replace
         );
-        let named = Resolver::new(Origin::File(root.join("noisy.toml")), Overrides::default());
+        let named =
+            ConfigResolver::new(ConfigOrigin::File(root.join("noisy.toml")), Overrides::default());
         assert!(
             named.config(&root.join("a/b/x.mlir")).expect("right").settings().placement.replace
         );
@@ -388,7 +392,7 @@ mod tests {
     fn ignores_folders_that_a_path_leaves_again() {
         let files = [("noisy.toml", ""), ("a/noisy.toml", ""), ("b/x.mlir", "")];
         let folder = Folder::with("left", &files);
-        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
         for (path, wanted) in [("a/../b/x.mlir", "noisy.toml"), ("b/../a/x.mlir", "a/noisy.toml")] {
             let (path, wanted) = (folder.0.join(path), folder.0.join(wanted));
             assert_eq!(discover(&path).as_ref(), Some(&wanted));
@@ -412,7 +416,7 @@ mod tests {
             ],
         );
         let root = &folder.0;
-        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
         let of = |path: &str| {
             let path = root.join(path);
             let settings = resolver.config(&path).expect("right").for_path(&path).expect("right");
@@ -457,8 +461,9 @@ mod tests {
         let files: Vec<_> = files.iter().map(|it| (it.0, it.1.as_str())).collect();
         let folder = Folder::with("extends-wrong", &files);
         let wrong = |name: &str| {
-            let origin = Origin::File(folder.0.join(name));
-            let error = Resolver::new(origin, Overrides::default()).config(Path::new("x.mlir"));
+            let origin = ConfigOrigin::File(folder.0.join(name));
+            let error =
+                ConfigResolver::new(origin, Overrides::default()).config(Path::new("x.mlir"));
             let error = error.err().map_or_else(String::new, |it| it.to_string());
             error.replace(&format!("{}/", folder.0.display()), "")
         };
@@ -510,7 +515,7 @@ mod tests {
     #[test]
     fn impossible_paths_have_no_configuration() {
         let folder = Folder::with("deep", &[("noisy.toml", "")]);
-        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
         let n_known = || resolver.folders.lock().unwrap_or_else(PoisonError::into_inner).len();
         for (below, has_one) in [
             ("a/".repeat(900), true),
@@ -537,7 +542,7 @@ mod tests {
         let folder = Folder::with("lines", files);
         for (name, _) in files {
             let path = folder.0.join(name).with_file_name("x.mlir");
-            let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+            let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
             let error = resolver.config(&path).expect_err("wrong").to_string();
             assert_eq!(error.lines().count(), 1, "{error}");
             assert!(error.contains("\u{fffd}"), "{error}");
@@ -545,15 +550,18 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_named_with_the_place() {
+    fn reports_the_position_in_an_invalid_file() {
         let folder = Folder::with("broken", &[("noisy.toml", "\n[rule]")]);
-        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
         let error = resolver.config(&folder.0.join("x.mlir")).expect_err("wrong").to_string();
         assert!(
             error.ends_with("noisy.toml:2:2: unknown key `rule`; did you mean `rules`?"),
             "{error}"
         );
-        let named = Resolver::new(Origin::File(folder.0.join("none.toml")), Overrides::default());
+        let named = ConfigResolver::new(
+            ConfigOrigin::File(folder.0.join("none.toml")),
+            Overrides::default(),
+        );
         let error = named.config(Path::new("x.mlir")).expect_err("missing").to_string();
         assert!(error.ends_with("none.toml: No such file or directory"), "{error}");
     }
@@ -567,7 +575,7 @@ mod tests {
             let pipe = std::process::Command::new("mkfifo").arg(folder.0.join("pipe")).status();
             assert!(pipe.is_ok_and(|it| it.success()));
             fs::create_dir(folder.0.join("folder")).expect("a folder");
-            let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+            let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
             let error = resolver.config(&folder.0.join("x.mlir")).expect_err("wrong").to_string();
             assert!(error.ends_with(&format!("{it}: not a regular file")), "{error}");
         }
@@ -575,8 +583,9 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn reading_ends() {
-        let endless = Resolver::new(Origin::File("/dev/zero".into()), Overrides::default());
+    fn reading_terminates() {
+        let endless =
+            ConfigResolver::new(ConfigOrigin::File("/dev/zero".into()), Overrides::default());
         let error = endless.config(Path::new("x.mlir")).expect_err("endless").to_string();
         assert_eq!(error, "/dev/zero: the configuration file is larger than 1 MiB");
         // Many problems, each far from the start.
@@ -584,7 +593,7 @@ mod tests {
         let wrong = (0..50_000).fold(String::new(), |text, n| text + &format!("k{n} = 0\n"));
         for text in [keys, wrong, "[".repeat(500_000), "a = \"\n".repeat(100_000)] {
             let folder = Folder::with("mistakes", &[("noisy.toml", &text)]);
-            let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+            let resolver = ConfigResolver::new(ConfigOrigin::Nearest, Overrides::default());
             let error = resolver.config(&folder.0.join("x.mlir")).expect_err("wrong");
             assert!((1..=100).contains(&error.problems.len()), "{}", error.problems.len());
         }

@@ -7,8 +7,8 @@
 //! the options of the command line or the editor ([`Overrides`]).
 //!
 //! [`discover()`] finds the file of a path, [`Config::from_toml`] parses it, and
-//! [`Config::for_path`] returns the [`Settings`] of one file. [`Resolver`] does this for many files
-//! and caches the results. An error is a [`Problem`] with its position in the text.
+//! [`Config::for_path`] returns the [`Settings`] of one file. [`ConfigResolver`] does this for many files
+//! and caches the results. An error is a [`ConfigProblem`] with its position in the text.
 //!
 //! *Law.* The known keys are those of the JSON schema ([`schema()`]), which is generated from the
 //! types in `options.rs`. The parser, the message about an unknown key, and editors use it.
@@ -23,9 +23,13 @@ mod rules;
 mod schema;
 
 pub use config::{Config, Overrides, PatternRoot, add_pattern, is_matched};
-pub use discover::{FILE_NAMES, FolderResolver, Invalid, Origin, Resolver, discover, problems};
+pub use discover::{
+    ConfigOrigin, ConfigResolver, FILE_NAMES, FolderResolver, InvalidConfig, discover, problems,
+};
 pub use folders::{absolute, folders};
-pub use options::{Hints, Loops, Model, Placement, Seconds, Settings};
-pub use problem::{Problem, nearest};
-pub use rules::{Level, Rules};
+pub use options::{
+    HintSettings, LoopSettings, ModelSettings, PlacementSettings, Seconds, Settings,
+};
+pub use problem::{ConfigProblem, nearest};
+pub use rules::{RuleLevel, Rules};
 pub use schema::schema;

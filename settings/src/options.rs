@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{ModelError, ModelSpec, NoiseModel, Objective, Options};
-use noisy_placement::Limits;
+use noisy_analyses::{ModelError, ModelSpec, NoiseModel, Objective, PlacementOptions};
+use noisy_placement::PlacementLimits;
 #[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
@@ -21,15 +21,15 @@ pub struct Settings {
     /// The reported diagnostics and their severities.
     pub rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
-    pub placement: Placement,
+    pub placement: PlacementSettings,
     /// The search for equal programs that need fewer `reduce_noise`.
-    pub rewrite: Rewrite,
+    pub rewrite: RewriteSettings,
     /// The inlay hints of an editor.
-    pub hints: Hints,
+    pub hints: HintSettings,
     /// Affine loops: assumptions about memrefs, and the size of tiles.
-    pub loops: Loops,
+    pub loops: LoopSettings,
     /// The noise model, and the options for HEIR's programs.
-    pub model: Model,
+    pub model: ModelSettings,
 }
 
 /// The settings in the layout of a file: options for HEIR's programs have their own table.
@@ -40,17 +40,17 @@ pub(crate) struct FileSettings {
     /// The reported diagnostics and their severities.
     rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
-    placement: Placement,
+    placement: PlacementSettings,
     /// Rewriting programs so that they need fewer `reduce_noise`.
-    rewrite: Rewrite,
+    rewrite: RewriteSettings,
     /// The inlay hints of an editor.
-    hints: Hints,
+    hints: HintSettings,
     /// Affine loops: aliasing of memrefs, and tile sizes.
-    loops: Loops,
+    loops: LoopSettings,
     /// The noise model: the growth of noise, the budget, and the op that reduces noise.
-    model: Model,
+    model: ModelSettings,
     /// Programs of HEIR: settings for checks beyond the text of the program.
-    heir: noisy_heir::Options,
+    heir: noisy_heir::HeirOptions,
 }
 
 impl From<FileSettings> for Settings {
@@ -70,12 +70,12 @@ impl From<Settings> for FileSettings {
 
 /// The noise model, as in the file and compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Model {
+pub struct ModelSettings {
     spec: ModelSpec,
     noise: Arc<NoiseModel>,
 }
 
-impl Model {
+impl ModelSettings {
     /// Checks and compiles a model.
     pub(crate) fn new(spec: ModelSpec) -> Result<Self, ModelError> {
         let noise = Arc::new(NoiseModel::new(&spec)?);
@@ -83,7 +83,7 @@ impl Model {
     }
 
     /// Returns the same model with other options for HEIR's programs.
-    fn with_heir(self, heir: noisy_heir::Options) -> Self {
+    fn with_heir(self, heir: noisy_heir::HeirOptions) -> Self {
         let mut noise = (*self.noise).clone();
         noise.heir = heir;
         Self { spec: self.spec, noise: Arc::new(noise) }
@@ -95,20 +95,20 @@ impl Model {
     }
 }
 
-impl Serialize for Model {
+impl Serialize for ModelSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.spec.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Model {
+impl<'de> Deserialize<'de> for ModelSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::new(ModelSpec::deserialize(deserializer)?).map_err(de::Error::custom)
     }
 }
 
 #[cfg(test)]
-impl JsonSchema for Model {
+impl JsonSchema for ModelSettings {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         ModelSpec::schema_name()
     }
@@ -122,7 +122,7 @@ impl JsonSchema for Model {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Placement {
+pub struct PlacementSettings {
     /// Seconds that one run of the optimizer may take. A legal placement is found immediately;
     /// more time makes it cheaper or proves it optimal.
     pub time_limit: Seconds,
@@ -133,11 +133,11 @@ pub struct Placement {
     pub replace: bool,
 }
 
-impl Placement {
+impl PlacementSettings {
     /// Returns the options of the optimizer for a time limit. The cache of the process is used.
-    pub fn options(&self, time: Duration) -> Options {
-        Options {
-            limits: Limits { time: Some(time), ..Limits::default() },
+    pub fn options(&self, time: Duration) -> PlacementOptions {
+        PlacementOptions {
+            limits: PlacementLimits { time: Some(time), ..PlacementLimits::default() },
             objective: self.objective,
             replace: self.replace,
             cache: Some(noisy_analyses::repair::placement::shared_cache()),
@@ -151,7 +151,7 @@ impl Placement {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Rewrite {
+pub struct RewriteSettings {
     /// Before fixing, rewrite programs into equal ones that need fewer `reduce_noise`.
     pub enabled: bool,
     /// Seconds of the search for rewritings, at most half of the time limit of the placement.
@@ -204,7 +204,7 @@ impl JsonSchema for Growth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Loops {
+pub struct LoopSettings {
     /// Assume that memref arguments and globals may alias. By default they do not, as in MLIR.
     pub arguments_may_alias: bool,
     /// Tile size per loop for the code action *Tile*. 0: as many iterations as fit into the cache.
@@ -213,7 +213,7 @@ pub struct Loops {
     pub tile_cache: u32,
 }
 
-impl Default for Loops {
+impl Default for LoopSettings {
     fn default() -> Self {
         Self { arguments_may_alias: false, tile_size: 0, tile_cache: 32 }
     }
@@ -223,7 +223,7 @@ impl Default for Loops {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
-pub struct Hints {
+pub struct HintSettings {
     /// The noise range after each noisy value, such as `[0, 24]`; for HEIR's ciphertexts the noise
     /// and the bits left, such as `29.3 bits, 27.9 left`.
     pub noise: bool,
@@ -254,7 +254,7 @@ pub struct Hints {
     pub value_ranges: bool,
 }
 
-impl Default for Hints {
+impl Default for HintSettings {
     fn default() -> Self {
         Self {
             noise: true,

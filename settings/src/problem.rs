@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A problem of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfigProblem {
     /// Its range, in bytes of the text.
     pub range: Range<usize>,
     /// The line, counted from 1.
@@ -16,7 +16,7 @@ pub struct Problem {
     pub message: String,
 }
 
-impl Problem {
+impl ConfigProblem {
     /// Creates a problem with a range of a text.
     pub(crate) fn new(text: &str, range: Range<usize>, message: String) -> Self {
         let mut start = range.start.min(text.len());
@@ -26,11 +26,11 @@ impl Problem {
         let before = &text[..start];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
-        Self { range, line, column, message: in_a_line(&message) }
+        Self { range, line, column, message: to_one_line(&message) }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)
     }
@@ -38,12 +38,12 @@ impl fmt::Display for Problem {
 
 /// Replaces control characters, which names from a file may contain, so that the text is one line
 /// and cannot control a terminal.
-pub(crate) fn in_a_line(text: &str) -> String {
+pub(crate) fn to_one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
 /// Rewords a message of serde about a wrong value as the expected type and the actual value.
-pub(crate) fn in_words(said: &str) -> String {
+pub(crate) fn reword(said: &str) -> String {
     let Some((what, expected)) = said.split_once(", expected ") else { return said.to_owned() };
     if let Some(it) = what.strip_prefix("unknown variant ") {
         let wrong = it.trim_matches('`');

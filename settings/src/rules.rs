@@ -13,7 +13,7 @@ use crate::problem::nearest;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum RuleLevel {
     /// It is not reported.
     Off,
     /// It is reported with its own severity.
@@ -33,7 +33,7 @@ pub enum Level {
 /// on by its code. A later layer removes the earlier levels of the same rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
-pub struct Rules(BTreeMap<String, Level>);
+pub struct Rules(BTreeMap<String, RuleLevel>);
 
 /// The key for all rules.
 const ALL: &str = "all";
@@ -51,19 +51,19 @@ const CATEGORIES: [(&str, Category); 6] = [
 impl Rules {
     /// Returns all diagnostics of a document: those of rules that are on by default, even if these
     /// rules turn them off, and those of rules that these rules turn on.
-    pub fn found(&self, document: &Document) -> Vec<Diagnostic> {
-        document.diagnostics_with(&self.also())
+    pub fn all_diagnostics(&self, document: &Document) -> Vec<Diagnostic> {
+        document.diagnostics_with(&self.turned_on_codes())
     }
 
     /// Returns the rules that are off by default and on in these settings.
-    fn also(&self) -> Vec<&str> {
-        let set = self.0.iter().filter(|it| *it.1 != Level::Off).map(|it| it.0.as_str());
+    fn turned_on_codes(&self) -> Vec<&str> {
+        let set = self.0.iter().filter(|it| *it.1 != RuleLevel::Off).map(|it| it.0.as_str());
         set.filter(|it| is_off_by_default(it)).collect()
     }
 
     /// Returns the diagnostics of a document under these rules.
     pub fn diagnostics(&self, document: &Document) -> Vec<Diagnostic> {
-        let mut found = self.found(document);
+        let mut found = self.all_diagnostics(document);
         self.apply(&mut found);
         found
     }
@@ -73,13 +73,13 @@ impl Rules {
         let category = CATEGORIES.iter().find(|(_, category)| *category == it.category);
         let more = || self.0.get(category?.0).or_else(|| self.0.get(ALL));
         let level = self.0.get(it.code).or_else(more);
-        match level.unwrap_or(&Level::On) {
-            Level::Off => None,
-            Level::On => Some(it.severity),
-            Level::Hint => Some(Severity::Hint),
-            Level::Info => Some(Severity::Info),
-            Level::Warning => Some(Severity::Warning),
-            Level::Error => Some(Severity::Error),
+        match level.unwrap_or(&RuleLevel::On) {
+            RuleLevel::Off => None,
+            RuleLevel::On => Some(it.severity),
+            RuleLevel::Hint => Some(Severity::Hint),
+            RuleLevel::Info => Some(Severity::Info),
+            RuleLevel::Warning => Some(Severity::Warning),
+            RuleLevel::Error => Some(Severity::Error),
         }
     }
 
@@ -107,20 +107,20 @@ impl Rules {
             return Err(format!("unknown rule `{name}`{hint}"));
         }
         self.0.retain(|earlier, _| !is_overridden(earlier, name));
-        self.0.insert(name.to_owned(), Level::Off);
+        self.0.insert(name.to_owned(), RuleLevel::Off);
         Ok(())
     }
 
     /// Returns the levels that are set, by code, category or `all`.
     #[cfg(test)]
-    pub(crate) fn levels(&self) -> &BTreeMap<String, Level> {
+    pub(crate) fn levels(&self) -> &BTreeMap<String, RuleLevel> {
         &self.0
     }
 }
 
-impl noisy_analyses::repair::Rules for Rules {
-    fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic> {
-        document.diagnostics_in_brief(&self.also())
+impl noisy_analyses::repair::ReportRules for Rules {
+    fn brief_diagnostics(&self, document: &Document) -> Vec<Diagnostic> {
+        document.diagnostics_in_brief(&self.turned_on_codes())
     }
 
     fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
@@ -166,7 +166,7 @@ impl JsonSchema for Rules {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let level = generator.subschema_for::<Level>();
+        let level = generator.subschema_for::<RuleLevel>();
         let mut properties = serde_json::Map::new();
         for (name, _, what) in names() {
             let mut schema = level.clone();

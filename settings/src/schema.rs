@@ -6,7 +6,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::Problem;
+use crate::ConfigProblem;
 use crate::problem::nearest;
 
 /// Returns the JSON schema (draft 2020-12) of `noisy.toml`.
@@ -22,10 +22,10 @@ pub fn schema() -> &'static Value {
 
 /// Maximum number of unknown keys that are reported: each requires a scan of the text for its
 /// position.
-pub(crate) const MOST: usize = 100;
+pub(crate) const MAX_UNKNOWN_KEYS: usize = 100;
 
-/// Reports the keys of a table that are not in the schema, at most [`MOST`].
-pub(crate) fn unknown_keys(text: &str, table: &DeTable<'_>) -> Vec<Problem> {
+/// Reports the keys of a table that are not in the schema, at most [`MAX_UNKNOWN_KEYS`].
+pub(crate) fn unknown_keys(text: &str, table: &DeTable<'_>) -> Vec<ConfigProblem> {
     let mut out = Vec::new();
     // Without configuration the schema is not parsed.
     if !table.is_empty() {
@@ -40,14 +40,14 @@ fn walk(
     table: &DeTable<'_>,
     schema: &'static Value,
     path: &str,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<ConfigProblem>,
 ) {
     let schema = resolve(schema);
     static NONE: OnceLock<serde_json::Map<String, Value>> = OnceLock::new();
     let none = NONE.get_or_init(serde_json::Map::new);
     let properties = schema["properties"].as_object().unwrap_or(none);
     for (key, value) in table {
-        if out.len() >= MOST {
+        if out.len() >= MAX_UNKNOWN_KEYS {
             return;
         }
         let name: &str = key.get_ref();
@@ -59,7 +59,11 @@ fn walk(
                 Some(meant) => format!("; did you mean `{meant}`?"),
                 None => format!("; there are {}", known.collect::<Vec<_>>().join(", ")),
             };
-            out.push(Problem::new(text, key.span(), format!("unknown key `{name}`{place}{hint}")));
+            out.push(ConfigProblem::new(
+                text,
+                key.span(),
+                format!("unknown key `{name}`{place}{hint}"),
+            ));
             continue;
         }
         let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
@@ -78,7 +82,7 @@ fn walk_value(
     value: &Spanned<DeValue<'_>>,
     schema: &'static Value,
     path: &str,
-    out: &mut Vec<Problem>,
+    out: &mut Vec<ConfigProblem>,
 ) {
     match value.get_ref() {
         DeValue::Table(table) => walk(text, table, schema, path, out),

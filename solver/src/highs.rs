@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_void};
 use highs::{Col, HighsModelStatus, HighsSolutionStatus, Model, RowProblem, Sense, SolvedModel};
 
 use crate::program::{Basis, Column, Row};
-use crate::{Error, Limits, Outcome, Rows};
+use crate::{RowBatch, SolveOutcome, SolverError, SolverLimits};
 
 /// A program in HiGHS.
 #[derive(Debug)]
@@ -47,21 +47,21 @@ impl Engine {
         Some(Engine(model))
     }
 
-    pub(crate) fn set_number(&mut self, option: &str, value: f64) -> Result<(), Error> {
-        self.0.try_set_option(option, value).map_err(|_| Error::Failed)
+    pub(crate) fn set_number(&mut self, option: &str, value: f64) -> Result<(), SolverError> {
+        self.0.try_set_option(option, value).map_err(|_| SolverError::Failed)
     }
 
-    pub(crate) fn set_count(&mut self, option: &str, value: i32) -> Result<(), Error> {
-        self.0.try_set_option(option, value).map_err(|_| Error::Failed)
+    pub(crate) fn set_count(&mut self, option: &str, value: i32) -> Result<(), SolverError> {
+        self.0.try_set_option(option, value).map_err(|_| SolverError::Failed)
     }
 
     /// Sets the starting point, with one value per column.
-    pub(crate) fn set_start(&mut self, values: &[f64]) -> Result<(), Error> {
-        self.0.try_set_solution(Some(values), None, None, None).map_err(|_| Error::Failed)
+    pub(crate) fn set_start(&mut self, values: &[f64]) -> Result<(), SolverError> {
+        self.0.try_set_solution(Some(values), None, None, None).map_err(|_| SolverError::Failed)
     }
 
     /// Adds rows without upper bounds. The columns of their terms must exist.
-    pub(crate) fn add_rows(&mut self, rows: &Rows) -> Result<(), Error> {
+    pub(crate) fn add_rows(&mut self, rows: &RowBatch) -> Result<(), SolverError> {
         let upper = vec![f64::INFINITY; rows.lower.len()];
         // SAFETY: the pointers are to arrays of the lengths passed, which live until the call
         // returns.
@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// Removes the rows with mask 1. The mask has one number per row.
-    pub(crate) fn remove_rows(&mut self, mut mask: Vec<c_int>) -> Result<(), Error> {
+    pub(crate) fn remove_rows(&mut self, mut mask: Vec<c_int>) -> Result<(), SolverError> {
         // SAFETY: the mask has one entry per row and outlives the call.
         check(unsafe { highs_sys::Highs_deleteRowsByMask(self.0.as_mut_ptr(), mask.as_mut_ptr()) })
     }
@@ -92,7 +92,7 @@ impl Engine {
         index: &[c_int],
         lower: &[f64],
         upper: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), SolverError> {
         // SAFETY: the arrays have one entry per index, and the indices are of columns.
         check(unsafe {
             highs_sys::Highs_changeColsBoundsBySet(
@@ -106,7 +106,7 @@ impl Engine {
     }
 
     /// Sets the costs of columns, which are in increasing order. There is one number per column.
-    pub(crate) fn set_costs(&mut self, index: &[c_int], costs: &[f64]) -> Result<(), Error> {
+    pub(crate) fn set_costs(&mut self, index: &[c_int], costs: &[f64]) -> Result<(), SolverError> {
         // SAFETY: the arrays have one entry per column.
         check(unsafe {
             highs_sys::Highs_changeColsCostBySet(
@@ -119,25 +119,25 @@ impl Engine {
     }
 
     /// Writes the current basis to `basis`, which has one number per column and row.
-    pub(crate) fn basis(&mut self, basis: &mut Basis) -> Result<(), Error> {
+    pub(crate) fn basis(&mut self, basis: &mut Basis) -> Result<(), SolverError> {
         let (columns, rows) = (basis.columns.as_mut_ptr(), basis.rows.as_mut_ptr());
         // SAFETY: the arrays have one entry per column and row, and HiGHS writes that many.
         check(unsafe { highs_sys::Highs_getBasis(self.0.as_mut_ptr(), columns, rows) })
     }
 
     /// Sets a basis, which has one number per column and row.
-    pub(crate) fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
+    pub(crate) fn set_basis(&mut self, basis: &Basis) -> Result<(), SolverError> {
         let (columns, rows) = (basis.columns.as_ptr(), basis.rows.as_ptr());
         // SAFETY: the arrays have one entry per column and row.
         check(unsafe { highs_sys::Highs_setBasis(self.0.as_mut_ptr(), columns, rows) })
     }
 
     /// Runs HiGHS with enabled callbacks.
-    pub(crate) fn run(mut self, limits: &Limits) -> Result<Solved, Error> {
-        if (limits.stop)() {
-            return Err(Error::Stopped);
+    pub(crate) fn run(mut self, limits: &SolverLimits) -> Result<Solved, SolverError> {
+        if (limits.should_stop)() {
+            return Err(SolverError::Stopped);
         }
-        let user = std::ptr::from_ref::<Limits>(limits).cast_mut().cast::<c_void>();
+        let user = std::ptr::from_ref::<SolverLimits>(limits).cast_mut().cast::<c_void>();
         // SAFETY: `interrupt` has the type that HiGHS expects. It is called only during the run,
         // and `limits` outlives the run. Afterwards the callbacks are disabled.
         unsafe {
@@ -146,7 +146,7 @@ impl Engine {
             for kind in CALLBACKS {
                 highs_sys::Highs_startCallback(highs, kind);
             }
-            let mut solved = self.0.try_solve().map_err(|_| Error::Failed)?;
+            let mut solved = self.0.try_solve().map_err(|_| SolverError::Failed)?;
             for kind in CALLBACKS {
                 highs_sys::Highs_stopCallback(solved.as_mut_ptr(), kind);
             }
@@ -156,12 +156,12 @@ impl Engine {
 }
 
 impl Solved {
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> SolveOutcome {
         match self.0.status() {
-            HighsModelStatus::Optimal => Outcome::Optimal,
-            HighsModelStatus::Infeasible => Outcome::Infeasible,
-            HighsModelStatus::Unbounded => Outcome::Unbounded,
-            _ => Outcome::Stopped,
+            HighsModelStatus::Optimal => SolveOutcome::Optimal,
+            HighsModelStatus::Infeasible => SolveOutcome::Infeasible,
+            HighsModelStatus::Unbounded => SolveOutcome::Unbounded,
+            _ => SolveOutcome::Stopped,
         }
     }
 
@@ -181,8 +181,8 @@ impl Solved {
     }
 
     /// Returns the lower bound that branch and bound has proven.
-    pub(crate) fn bound(&self) -> Result<f64, Error> {
-        self.0.double_info_value(c"mip_dual_bound").map_err(|_| Error::Failed)
+    pub(crate) fn bound(&self) -> Result<f64, SolverError> {
+        self.0.double_info_value(c"mip_dual_bound").map_err(|_| SolverError::Failed)
     }
 
     pub(crate) fn iterations(&self) -> u64 {
@@ -196,8 +196,8 @@ impl Solved {
     }
 }
 
-fn check(status: c_int) -> Result<(), Error> {
-    if status == highs_sys::STATUS_ERROR { Err(Error::Failed) } else { Ok(()) }
+fn check(status: c_int) -> Result<(), SolverError> {
+    if status == highs_sys::STATUS_ERROR { Err(SolverError::Failed) } else { Ok(()) }
 }
 
 const SIMPLEX: c_int = 1;
@@ -220,15 +220,15 @@ unsafe extern "C" fn interrupt(
     // SAFETY: HiGHS passes structs that are valid during the call, and `user` is the `limits` of
     // `run`.
     unsafe {
-        let limits = &*user.cast_const().cast::<Limits>();
+        let limits = &*user.cast_const().cast::<SolverLimits>();
         // HiGHS sets only the counts that belong to this kind of callback.
         let simplex = match kind {
             SIMPLEX => i64::from((*out).simplex_iteration_count),
             MIP => (*out).mip_total_lp_iterations,
             _ => 0,
         };
-        let is_spent = u64::try_from(simplex).unwrap_or(0) > limits.iterations;
-        if is_spent || (limits.stop)() {
+        let is_spent = u64::try_from(simplex).unwrap_or(0) > limits.max_iterations;
+        if is_spent || (limits.should_stop)() {
             (*into).user_interrupt = 1;
         }
     }

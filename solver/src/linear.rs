@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use crate::engine::Engine;
 use crate::program::{Basis, Column};
-use crate::{Error, Limits, Outcome, Rows};
+use crate::{RowBatch, SolveOutcome, SolverError, SolverLimits};
 
 /// A linear program with rows, costs and bounds that can change. Each run starts from the basis of
 /// the previous one.
@@ -34,9 +34,9 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if HiGHS rejects the columns.
-    pub fn new(columns: &[Column]) -> Result<LinearProgram, Error> {
-        let model = Engine::build(columns, &[]).ok_or(Error::Failed)?;
+    /// [`SolverError::Failed`] if HiGHS rejects the columns.
+    pub fn new(columns: &[Column]) -> Result<LinearProgram, SolverError> {
+        let model = Engine::build(columns, &[]).ok_or(SolverError::Failed)?;
         Ok(LinearProgram { model: Some(model), n_columns: columns.len(), n_rows: 0 })
     }
 
@@ -45,8 +45,8 @@ impl LinearProgram {
         self.n_rows
     }
 
-    fn model(&mut self) -> Result<&mut Engine, Error> {
-        self.model.as_mut().ok_or(Error::Failed)
+    fn model(&mut self) -> Result<&mut Engine, SolverError> {
+        self.model.as_mut().ok_or(SolverError::Failed)
     }
 
     /// Adds rows `sum of coefficient * column >= least`. Each row consists of `least` and its
@@ -54,15 +54,15 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if HiGHS rejects the rows, or an earlier run was stopped or failed.
+    /// [`SolverError::Failed`] if HiGHS rejects the rows, or an earlier run was stopped or failed.
     pub fn add_rows<'r>(
         &mut self,
         rows: impl Iterator<Item = (f64, &'r [(u32, f64)])>,
-    ) -> Result<(), Error> {
-        let mut added = Rows::default();
+    ) -> Result<(), SolverError> {
+        let mut added = RowBatch::default();
         for (least, terms) in rows {
             if terms.iter().any(|it| it.0 as usize >= self.n_columns) {
-                return Err(Error::Failed);
+                return Err(SolverError::Failed);
             }
             added.add(least, terms)?;
         }
@@ -75,12 +75,12 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if the mask does not have one entry per row, or an earlier run was stopped
+    /// [`SolverError::Failed`] if the mask does not have one entry per row, or an earlier run was stopped
     /// or failed.
-    pub fn remove_rows(&mut self, mask: &[bool]) -> Result<(), Error> {
+    pub fn remove_rows(&mut self, mask: &[bool]) -> Result<(), SolverError> {
         let mask: Vec<c_int> = mask.iter().map(|&out| c_int::from(out)).collect();
         if mask.len() != self.n_rows {
-            return Err(Error::Failed);
+            return Err(SolverError::Failed);
         }
         let n_out = mask.iter().filter(|&&out| out == 1).count();
         self.model()?.remove_rows(mask)?;
@@ -92,14 +92,14 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if a column does not exist, HiGHS rejects the bounds, or an earlier run
+    /// [`SolverError::Failed`] if a column does not exist, HiGHS rejects the bounds, or an earlier run
     /// was stopped or failed.
     pub fn set_bounds(
         &mut self,
         columns: &[u32],
         lower: &[f64],
         upper: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), SolverError> {
         let index = self.indices(columns, lower.len().min(upper.len()))?;
         self.model()?.set_bounds(&index, lower, upper)
     }
@@ -108,28 +108,32 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if there is not one cost per column, HiGHS rejects the costs, or an
+    /// [`SolverError::Failed`] if there is not one cost per column, HiGHS rejects the costs, or an
     /// earlier run was stopped or failed.
-    pub fn set_costs(&mut self, costs: &[f64]) -> Result<(), Error> {
+    pub fn set_costs(&mut self, costs: &[f64]) -> Result<(), SolverError> {
         let columns: Vec<u32> = (0..self.n_columns as u32).collect();
         let index = self.indices(&columns, costs.len())?;
         self.model()?.set_costs(&index, costs)
     }
 
     /// Checks that the columns are in increasing order, as HiGHS requires, and that there are `n`.
-    fn indices(&self, columns: &[u32], n: usize) -> Result<Vec<c_int>, Error> {
+    fn indices(&self, columns: &[u32], n: usize) -> Result<Vec<c_int>, SolverError> {
         let fits = columns.len() == n
             && columns.windows(2).all(|it| it[0] < it[1])
             && columns.last().is_none_or(|&it| (it as usize) < self.n_columns);
-        if fits { Ok(columns.iter().map(|&it| it as c_int).collect()) } else { Err(Error::Failed) }
+        if fits {
+            Ok(columns.iter().map(|&it| it as c_int).collect())
+        } else {
+            Err(SolverError::Failed)
+        }
     }
 
     /// Returns the basis of the last solution.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if there is no solution, or an earlier run was stopped or failed.
-    pub fn basis(&mut self) -> Result<Basis, Error> {
+    /// [`SolverError::Failed`] if there is no solution, or an earlier run was stopped or failed.
+    pub fn basis(&mut self) -> Result<Basis, SolverError> {
         let mut basis = Basis { columns: vec![0; self.n_columns], rows: vec![0; self.n_rows] };
         self.model()?.basis(&mut basis)?;
         Ok(basis)
@@ -139,10 +143,10 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if the basis has another size, or an earlier run was stopped or failed.
-    pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
+    /// [`SolverError::Failed`] if the basis has another size, or an earlier run was stopped or failed.
+    pub fn set_basis(&mut self, basis: &Basis) -> Result<(), SolverError> {
         if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
-            return Err(Error::Failed);
+            return Err(SolverError::Failed);
         }
         self.model()?.set_basis(basis)
     }
@@ -153,8 +157,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if HiGHS rejects an option, or an earlier run was stopped or failed.
-    pub fn starts_from_bases(&mut self) -> Result<(), Error> {
+    /// [`SolverError::Failed`] if HiGHS rejects an option, or an earlier run was stopped or failed.
+    pub fn expect_given_bases(&mut self) -> Result<(), SolverError> {
         const DEVEX: i32 = 1;
         let model = self.model()?;
         model.set_count("simplex_dual_edge_weight_strategy", DEVEX)?;
@@ -165,14 +169,14 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] if the limits end the run, [`Error::Failed`] if there is no optimum or
+    /// [`SolverError::Stopped`] if the limits end the run, [`SolverError::Failed`] if there is no optimum or
     /// HiGHS fails. In both cases the program cannot be used any more.
-    pub fn solve(&mut self, limits: &Limits) -> Result<Optimum, Error> {
-        let solved = self.model.take().ok_or(Error::Failed)?.run(limits)?;
+    pub fn solve(&mut self, limits: &SolverLimits) -> Result<Optimum, SolverError> {
+        let solved = self.model.take().ok_or(SolverError::Failed)?.run(limits)?;
         match solved.outcome() {
-            Outcome::Optimal => {}
-            Outcome::Infeasible | Outcome::Unbounded => return Err(Error::Failed),
-            Outcome::Stopped => return Err(Error::Stopped),
+            SolveOutcome::Optimal => {}
+            SolveOutcome::Infeasible | SolveOutcome::Unbounded => return Err(SolverError::Failed),
+            SolveOutcome::Stopped => return Err(SolverError::Stopped),
         }
         let (values, multipliers) = solved.point();
         let (cost, iterations) = (solved.cost(), solved.iterations());
@@ -180,7 +184,7 @@ impl LinearProgram {
         self.model = Some(solved.again());
         let is_whole =
             optimum.values.len() == self.n_columns && optimum.multipliers.len() == self.n_rows;
-        if is_whole { Ok(optimum) } else { Err(Error::Failed) }
+        if is_whole { Ok(optimum) } else { Err(SolverError::Failed) }
     }
 }
 
@@ -194,35 +198,38 @@ mod tests {
         let mut program = LinearProgram::new(&[column; 3]).unwrap();
         let pairs = [[(0, 1.0), (1, 1.0)], [(1, 1.0), (2, 1.0)], [(0, 1.0), (2, 1.0)]];
         program.add_rows(pairs.iter().map(|it| (1.0, &it[..]))).unwrap();
-        let all = program.solve(&Limits::none()).unwrap();
+        let all = program.solve(&SolverLimits::none()).unwrap();
         assert!((all.cost - 1.5).abs() < 1e-9 && all.multipliers.len() == 3);
         // A cover of an odd cycle needs two nodes.
         program.add_rows([(2.0, &[(0, 1.0), (1, 1.0), (2, 1.0)][..])].into_iter()).unwrap();
-        assert!((program.solve(&Limits::none()).unwrap().cost - 2.0).abs() < 1e-9);
+        assert!((program.solve(&SolverLimits::none()).unwrap().cost - 2.0).abs() < 1e-9);
         program.remove_rows(&[false, false, false, true]).unwrap();
         let basis = program.basis().unwrap();
         program.set_basis(&basis).unwrap();
-        assert!((program.solve(&Limits::none()).unwrap().cost - 1.5).abs() < 1e-9);
+        assert!((program.solve(&SolverLimits::none()).unwrap().cost - 1.5).abs() < 1e-9);
         assert_eq!(program.n_rows(), 3);
         // Without the first column both others are needed; one of them then gets more expensive.
         program.set_bounds(&[0], &[0.0], &[0.0]).unwrap();
-        assert!((program.solve(&Limits::none()).unwrap().cost - 2.0).abs() < 1e-9);
+        assert!((program.solve(&SolverLimits::none()).unwrap().cost - 2.0).abs() < 1e-9);
         program.set_costs(&[1.0, 1.0, 5.0]).unwrap();
-        assert!((program.solve(&Limits::none()).unwrap().cost - 6.0).abs() < 1e-9);
-        assert_eq!(program.set_bounds(&[1, 1], &[0.0; 2], &[1.0; 2]), Err(Error::Failed));
-        assert_eq!(program.set_bounds(&[3], &[0.0], &[1.0]), Err(Error::Failed));
-        assert_eq!(program.set_costs(&[1.0]), Err(Error::Failed));
+        assert!((program.solve(&SolverLimits::none()).unwrap().cost - 6.0).abs() < 1e-9);
+        assert_eq!(program.set_bounds(&[1, 1], &[0.0; 2], &[1.0; 2]), Err(SolverError::Failed));
+        assert_eq!(program.set_bounds(&[3], &[0.0], &[1.0]), Err(SolverError::Failed));
+        assert_eq!(program.set_costs(&[1.0]), Err(SolverError::Failed));
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_input_is_rejected() {
         let column = Column { cost: 1.0, lower: 0.0, upper: 1.0, is_integer: false };
         let mut program = LinearProgram::new(&[column]).unwrap();
-        assert_eq!(program.add_rows([(1.0, &[(1, 1.0)][..])].into_iter()), Err(Error::Failed));
-        assert_eq!(program.remove_rows(&[true]), Err(Error::Failed));
+        assert_eq!(
+            program.add_rows([(1.0, &[(1, 1.0)][..])].into_iter()),
+            Err(SolverError::Failed)
+        );
+        assert_eq!(program.remove_rows(&[true]), Err(SolverError::Failed));
         program.add_rows([(2.0, &[(0, 1.0)][..])].into_iter()).unwrap();
-        assert_eq!(program.solve(&Limits::none()), Err(Error::Failed));
+        assert_eq!(program.solve(&SolverLimits::none()), Err(SolverError::Failed));
         // The program cannot be used any more.
-        assert_eq!(program.solve(&Limits::none()), Err(Error::Failed));
+        assert_eq!(program.solve(&SolverLimits::none()), Err(SolverError::Failed));
     }
 }

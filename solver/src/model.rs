@@ -2,11 +2,11 @@
 
 use crate::engine::Engine;
 use crate::program::{Column, Row};
-use crate::{Error, Limits, Outcome};
+use crate::{SolveOutcome, SolverError, SolverLimits};
 
 /// A linear or mixed integer program that is solved once; the cost is minimized.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Model {
+pub struct MixedIntegerProgram {
     /// The variables.
     pub columns: Vec<Column>,
     /// The constraints.
@@ -16,7 +16,7 @@ pub struct Model {
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Status {
+pub enum SolveStatus {
     /// The point is optimal.
     Optimal,
     /// No point is feasible.
@@ -29,7 +29,7 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The outcome.
-    pub status: Status,
+    pub status: SolveStatus,
     /// The best point that was found, with one value per column.
     pub values: Option<Vec<f64>>,
     /// A lower bound of the cost, up to rounding; negative infinity if no bound is known.
@@ -38,7 +38,7 @@ pub struct Solution {
     pub iterations: u64,
 }
 
-impl Model {
+impl MixedIntegerProgram {
     /// Adds a variable and returns its index.
     pub fn add_column(&mut self, column: Column) -> u32 {
         self.columns.push(column);
@@ -55,10 +55,14 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] if the limits were reached before the run, [`Error::Failed`] if HiGHS
+    /// [`SolverError::Stopped`] if the limits were reached before the run, [`SolverError::Failed`] if HiGHS
     /// rejects the program or fails.
-    pub fn solve(&self, start: Option<&[f64]>, limits: &Limits) -> Result<Solution, Error> {
-        let mut model = Engine::build(&self.columns, &self.rows).ok_or(Error::Failed)?;
+    pub fn solve(
+        &self,
+        start: Option<&[f64]>,
+        limits: &SolverLimits,
+    ) -> Result<Solution, SolverError> {
+        let mut model = Engine::build(&self.columns, &self.rows).ok_or(SolverError::Failed)?;
         let is_mixed = self.columns.iter().any(|it| it.is_integer);
         if is_mixed {
             // The default relative gap, 1e-4, would not prove optimality.
@@ -67,7 +71,8 @@ impl Model {
             let gap = if self.columns.iter().all(is_whole) { 0.99 } else { 1e-6 };
             model.set_number("mip_abs_gap", gap)?;
             model.set_number("mip_feasibility_tolerance", 1e-7)?;
-            model.set_count("mip_max_nodes", i32::try_from(limits.nodes).unwrap_or(i32::MAX))?;
+            model
+                .set_count("mip_max_nodes", i32::try_from(limits.max_nodes).unwrap_or(i32::MAX))?;
         }
         if let Some(start) = start {
             model.set_start(start)?;
@@ -78,14 +83,14 @@ impl Model {
             .then(|| solved.point().0)
             .filter(|values| values.len() == self.columns.len());
         let status = match solved.outcome() {
-            Outcome::Optimal if values.is_some() => Status::Optimal,
-            Outcome::Infeasible => Status::Infeasible,
-            _ => Status::Stopped,
+            SolveOutcome::Optimal if values.is_some() => SolveStatus::Optimal,
+            SolveOutcome::Infeasible => SolveStatus::Infeasible,
+            _ => SolveStatus::Stopped,
         };
         let bound = match status {
             _ if is_mixed => solved.bound()?,
-            Status::Optimal => solved.cost(),
-            Status::Infeasible | Status::Stopped => f64::NEG_INFINITY,
+            SolveStatus::Optimal => solved.cost(),
+            SolveStatus::Infeasible | SolveStatus::Stopped => f64::NEG_INFINITY,
         };
         Ok(Solution { status, values, bound, iterations: solved.iterations() })
     }
@@ -95,8 +100,8 @@ impl Model {
 mod tests {
     use super::*;
 
-    fn knapsack(n: u32) -> Model {
-        let mut model = Model::default();
+    fn knapsack(n: u32) -> MixedIntegerProgram {
+        let mut model = MixedIntegerProgram::default();
         let cost = |i: u32| f64::from(7 + i * i % 11);
         for i in 0..n {
             model.add_column(Column { cost: cost(i), lower: 0.0, upper: 1.0, is_integer: true });
@@ -108,7 +113,7 @@ mod tests {
     }
 
     /// Finds the optimal cost by trying all points.
-    fn exhaustive(model: &Model) -> f64 {
+    fn exhaustive(model: &MixedIntegerProgram) -> f64 {
         let n = model.columns.len();
         let is_in = |bits: u32, i: usize| bits >> i & 1 == 1;
         (0..1_u32 << n)
@@ -129,29 +134,29 @@ mod tests {
     fn branch_and_bound_equals_exhaustive_search() {
         for n in 3..12 {
             let model = knapsack(n);
-            let solution = model.solve(None, &Limits::none()).unwrap();
-            assert_eq!(solution.status, Status::Optimal);
+            let solution = model.solve(None, &SolverLimits::none()).unwrap();
+            assert_eq!(solution.status, SolveStatus::Optimal);
             assert!((solution.bound - exhaustive(&model)).abs() < 1e-6, "{n}");
         }
     }
 
     #[test]
     fn equalities_and_upper_bounds_hold() {
-        let mut model = Model::default();
+        let mut model = MixedIntegerProgram::default();
         let column = Column { cost: -1.0, lower: -5.0, upper: 5.0, is_integer: false };
         let (x, y) = (model.add_column(column), model.add_column(column));
         model.add_row(Row { lower: 1.0, upper: 1.0, terms: vec![(x, 1.0), (y, -1.0)] });
         model.add_row(Row { lower: f64::NEG_INFINITY, upper: 4.0, terms: vec![(x, 1.0)] });
-        let solution = model.solve(None, &Limits::none()).unwrap();
+        let solution = model.solve(None, &SolverLimits::none()).unwrap();
         assert_eq!(solution.values.unwrap(), [4.0, 3.0]);
         model.add_row(Row { lower: 9.0, upper: f64::INFINITY, terms: vec![(y, 1.0)] });
-        let solution = model.solve(None, &Limits::none()).unwrap();
-        assert_eq!((solution.status, solution.values), (Status::Infeasible, None));
+        let solution = model.solve(None, &SolverLimits::none()).unwrap();
+        assert_eq!((solution.status, solution.values), (SolveStatus::Infeasible, None));
     }
 
     #[test]
     fn stops_a_run_on_request() {
-        let always = Limits { stop: &|| true, ..Limits::none() };
-        assert_eq!(knapsack(10).solve(None, &always).unwrap_err(), Error::Stopped);
+        let always = SolverLimits { should_stop: &|| true, ..SolverLimits::none() };
+        assert_eq!(knapsack(10).solve(None, &always).unwrap_err(), SolverError::Stopped);
     }
 }

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 
 use crate::program::{Basis, Column, Row};
-use crate::{Error, Limits, Outcome, Rows};
+use crate::{RowBatch, SolveOutcome, SolverError, SolverLimits};
 
 /// The functions that the page provides. Arrays are passed as pointers into the memory of this
 /// program; the status -1 means an error.
@@ -90,7 +90,7 @@ mod host {
 
 thread_local! {
     /// The limits of the current run; null between runs.
-    static LIMITS: Cell<*const Limits<'static>> = const { Cell::new(std::ptr::null()) };
+    static LIMITS: Cell<*const SolverLimits<'static>> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Returns true if the current run must end. HiGHS calls it during a run, through the page, with
@@ -102,7 +102,7 @@ pub fn is_over(iterations: f64) -> bool {
     }
     // SAFETY: `run` sets the pointer to limits that outlive the run, and clears it afterwards.
     let limits = unsafe { &*limits };
-    iterations as u64 > limits.iterations || (limits.stop)()
+    iterations as u64 > limits.max_iterations || (limits.should_stop)()
 }
 
 /// A program in HiGHS.
@@ -146,7 +146,7 @@ impl Engine {
             return None;
         }
         let mut engine = Engine { program, n_columns, n_rows: 0 };
-        let mut all = Rows::default();
+        let mut all = RowBatch::default();
         let mut above = Vec::new();
         for row in rows {
             if row.terms.iter().any(|it| it.0 as usize >= n_columns) {
@@ -160,27 +160,27 @@ impl Engine {
         Some(engine)
     }
 
-    pub(crate) fn set_number(&mut self, option: &str, value: f64) -> Result<(), Error> {
+    pub(crate) fn set_number(&mut self, option: &str, value: f64) -> Result<(), SolverError> {
         // SAFETY: the name lives until the call returns.
         check(unsafe { host::set_option(self.program, option.as_ptr(), option.len(), value) })
     }
 
-    pub(crate) fn set_count(&mut self, option: &str, value: i32) -> Result<(), Error> {
+    pub(crate) fn set_count(&mut self, option: &str, value: i32) -> Result<(), SolverError> {
         self.set_number(option, f64::from(value))
     }
 
     /// Sets the starting point, with one value per column.
-    pub(crate) fn set_start(&mut self, values: &[f64]) -> Result<(), Error> {
+    pub(crate) fn set_start(&mut self, values: &[f64]) -> Result<(), SolverError> {
         // SAFETY: the array lives until the call returns.
         check(unsafe { host::set_start(self.program, values.as_ptr(), values.len()) })
     }
 
     /// Adds rows without upper bounds. The columns of their terms must exist.
-    pub(crate) fn add_rows(&mut self, rows: &Rows) -> Result<(), Error> {
+    pub(crate) fn add_rows(&mut self, rows: &RowBatch) -> Result<(), SolverError> {
         self.add(rows, &vec![f64::INFINITY; rows.lower.len()])
     }
 
-    fn add(&mut self, rows: &Rows, upper: &[f64]) -> Result<(), Error> {
+    fn add(&mut self, rows: &RowBatch, upper: &[f64]) -> Result<(), SolverError> {
         if rows.lower.is_empty() {
             return Ok(());
         }
@@ -202,7 +202,7 @@ impl Engine {
     }
 
     /// Removes the rows with mask 1. The mask has one number per row.
-    pub(crate) fn remove_rows(&mut self, mask: Vec<c_int>) -> Result<(), Error> {
+    pub(crate) fn remove_rows(&mut self, mask: Vec<c_int>) -> Result<(), SolverError> {
         // SAFETY: the mask has one entry per row.
         check(unsafe { host::remove_rows(self.program, mask.as_ptr(), mask.len()) })?;
         self.n_rows -= mask.iter().filter(|it| **it == 1).count();
@@ -216,20 +216,20 @@ impl Engine {
         index: &[c_int],
         lower: &[f64],
         upper: &[f64],
-    ) -> Result<(), Error> {
+    ) -> Result<(), SolverError> {
         let (lower, upper) = (lower.as_ptr(), upper.as_ptr());
         // SAFETY: the arrays have one entry per index.
         check(unsafe { host::set_bounds(self.program, index.len(), index.as_ptr(), lower, upper) })
     }
 
     /// Sets the costs of columns, which are in increasing order. There is one number per column.
-    pub(crate) fn set_costs(&mut self, index: &[c_int], costs: &[f64]) -> Result<(), Error> {
+    pub(crate) fn set_costs(&mut self, index: &[c_int], costs: &[f64]) -> Result<(), SolverError> {
         // SAFETY: the arrays have one entry per index.
         check(unsafe { host::set_costs(self.program, index.len(), index.as_ptr(), costs.as_ptr()) })
     }
 
     /// Writes the current basis to `basis`, which has one number per column and row.
-    pub(crate) fn basis(&mut self, basis: &mut Basis) -> Result<(), Error> {
+    pub(crate) fn basis(&mut self, basis: &mut Basis) -> Result<(), SolverError> {
         let (columns, rows) = (&mut basis.columns, &mut basis.rows);
         // SAFETY: the arrays are written up to their lengths.
         check(unsafe {
@@ -244,7 +244,7 @@ impl Engine {
     }
 
     /// Sets a basis, which has one number per column and row.
-    pub(crate) fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
+    pub(crate) fn set_basis(&mut self, basis: &Basis) -> Result<(), SolverError> {
         let (columns, rows) = (&basis.columns, &basis.rows);
         // SAFETY: the arrays live until the call returns.
         check(unsafe {
@@ -259,9 +259,9 @@ impl Engine {
     }
 
     /// Runs HiGHS, which polls the limits.
-    pub(crate) fn run(self, limits: &Limits) -> Result<Solved, Error> {
-        if (limits.stop)() {
-            return Err(Error::Stopped);
+    pub(crate) fn run(self, limits: &SolverLimits) -> Result<Solved, SolverError> {
+        if (limits.should_stop)() {
+            return Err(SolverError::Stopped);
         }
         LIMITS.set(std::ptr::from_ref(limits).cast());
         // SAFETY: the number is of a program that was not dropped.
@@ -273,19 +273,19 @@ impl Engine {
 }
 
 impl Solved {
-    fn info(&self, name: &str) -> Result<f64, Error> {
+    fn info(&self, name: &str) -> Result<f64, SolverError> {
         // SAFETY: the name lives until the call returns.
         let it = unsafe { host::info(self.0.program, name.as_ptr(), name.len()) };
-        if it.is_nan() { Err(Error::Failed) } else { Ok(it) }
+        if it.is_nan() { Err(SolverError::Failed) } else { Ok(it) }
     }
 
-    pub(crate) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> SolveOutcome {
         // SAFETY: the number is of a program that was not dropped.
         match unsafe { host::status(self.0.program) } {
-            7 => Outcome::Optimal,
-            8 => Outcome::Infeasible,
-            10 => Outcome::Unbounded,
-            _ => Outcome::Stopped,
+            7 => SolveOutcome::Optimal,
+            8 => SolveOutcome::Infeasible,
+            10 => SolveOutcome::Unbounded,
+            _ => SolveOutcome::Stopped,
         }
     }
 
@@ -317,7 +317,7 @@ impl Solved {
     }
 
     /// Returns the lower bound that branch and bound has proven.
-    pub(crate) fn bound(&self) -> Result<f64, Error> {
+    pub(crate) fn bound(&self) -> Result<f64, SolverError> {
         self.info("mip_dual_bound")
     }
 
@@ -331,6 +331,6 @@ impl Solved {
     }
 }
 
-fn check(status: c_int) -> Result<(), Error> {
-    if status < 0 { Err(Error::Failed) } else { Ok(()) }
+fn check(status: c_int) -> Result<(), SolverError> {
+    if status < 0 { Err(SolverError::Failed) } else { Ok(()) }
 }

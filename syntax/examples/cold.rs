@@ -21,5 +21,5 @@ fn main() -> std::io::Result<()> {
         return out.write_all(text.as_bytes());
     }
     let source = Source::new(&std::fs::read_to_string(argument)?);
-    writeln!(out, "{} items, {} problems", source.ir().bounds().0, source.problems().len())
+    writeln!(out, "{} items, {} problems", source.ir().n_slots().0, source.problems().len())
 }

@@ -138,14 +138,14 @@ impl fmt::Display for Code {
 
 /// The documentation of a code.
 #[derive(Clone, Copy, Debug)]
-struct Page {
+struct CodeDocs {
     category: Category,
     title: &'static str,
     text: &'static str,
 }
 
 /// The pages with their codes, in the order of `catalogue.md`.
-fn pages() -> impl Iterator<Item = (&'static str, Page)> {
+fn pages() -> impl Iterator<Item = (&'static str, CodeDocs)> {
     let book = include_str!("catalogue.md");
     book.split("\n## ").map(|page| {
         let (head, text) = page.split_once('\n').unwrap_or((page, ""));
@@ -157,7 +157,7 @@ fn pages() -> impl Iterator<Item = (&'static str, Page)> {
             "structure" => Category::Structure,
             _ => Category::Syntax,
         };
-        (name, Page { category, title, text: text.trim_matches('\n') })
+        (name, CodeDocs { category, title, text: text.trim_matches('\n') })
     })
 }
 
@@ -177,8 +177,8 @@ impl Code {
         self.page().text
     }
 
-    fn page(self) -> Page {
-        static PAGES: LazyLock<Vec<Page>> = LazyLock::new(|| pages().map(|it| it.1).collect());
+    fn page(self) -> CodeDocs {
+        static PAGES: LazyLock<Vec<CodeDocs>> = LazyLock::new(|| pages().map(|it| it.1).collect());
         PAGES[self as usize]
     }
 }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     /// Returns the codes and families of the problems of a program.
-    fn wrong(text: &str) -> Vec<(Code, Category)> {
+    fn problem_codes(text: &str) -> Vec<(Code, Category)> {
         let problems = Source::new(text).problems();
         let mut out: Vec<_> = problems.iter().map(|it| (it.2.code, it.2.category())).collect();
         out.dedup();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_example_is_wrong_as_the_page_says_and_the_second_is_right() {
+    fn first_example_has_the_code_and_second_has_no_problem() {
         for &code in Code::ALL {
             let examples: Vec<_> = code
                 .docs()
@@ -219,8 +219,8 @@ mod tests {
                 .collect();
             match examples[..] {
                 [bad, good] => {
-                    assert_eq!(wrong(bad), [(code, code.category())], "{bad}");
-                    assert_eq!(wrong(good), [], "{good}");
+                    assert_eq!(problem_codes(bad), [(code, code.category())], "{bad}");
+                    assert_eq!(problem_codes(good), [], "{good}");
                 }
                 // Examples of these limits would fill pages.
                 _ => assert!(
@@ -233,12 +233,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_limits_is_told() {
+    fn text_beyond_the_limits_is_reported() {
         let deep = format!("\"a.b\"() : () -> {}i1{}", "tuple<".repeat(200), ">".repeat(200));
         let dims: Vec<_> = (0..5000).map(|it| format!("d{it}")).collect();
         let many = format!("#m = affine_map<({}) -> (d0)>", dims.join(", "));
         for (text, code) in [(deep, Code::NestingTooDeep), (many, Code::TooMany)] {
-            assert_eq!(wrong(&text), [(code, code.category())]);
+            assert_eq!(problem_codes(&text), [(code, code.category())]);
         }
     }
 }

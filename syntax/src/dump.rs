@@ -122,7 +122,7 @@ fn ir_of(source: &Source, region: Region, depth: usize, out: &mut String) {
 
 fn typed(ir: &Ir, value: Value) -> String {
     let data = ir.value(value);
-    let guess = if data.guessed { "?" } else { "" };
+    let guess = if data.is_guessed { "?" } else { "" };
     format!("{} : {}{guess}", ir.value_text(value), ir.interner.short_type_text(data.ty))
 }
 

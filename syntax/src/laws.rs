@@ -32,8 +32,8 @@ fn region(source: &Source, at: Region, out: &mut String) {
         out,
         "region {start}+{} tail {} closed {}",
         ir.region_len(at),
-        data.tail,
-        data.closed
+        data.tail_len,
+        data.is_closed
     );
     let args: Vec<String> = ir.block(data.entry).args.iter().map(|&it| value(ir, it)).collect();
     let _ = writeln!(out, "entry {args:?} preds {:?}", preds(ir, &ir.block(data.entry).preds));
@@ -46,8 +46,8 @@ fn region(source: &Source, at: Region, out: &mut String) {
             data.form,
             ir.op_name(op),
             ir.start(op),
-            ir.len(op),
-            data.lead,
+            ir.item_len(op),
+            data.lead_len,
             data.own_len,
             ir.name_range(op)
         );
@@ -122,7 +122,7 @@ fn value_id(ir: &Ir, value: Value) -> String {
 fn value(ir: &Ir, it: Value) -> String {
     let data = ir.value(it);
     let uses = preds(ir, &data.uses);
-    let guess = if data.guessed { "perhaps " } else { "" };
+    let guess = if data.is_guessed { "perhaps " } else { "" };
     format!("{} {guess}{} uses {uses:?}", value_id(ir, it), ir.interner.type_text(data.ty))
 }
 

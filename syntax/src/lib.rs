@@ -38,7 +38,7 @@ pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use float::{float_bits, float_of_bits, float_text, rounded_float};
 pub use grammar::{Alias, AliasUse, Form};
 pub use intern::{
-    AttrData, Dim, Interner, Layout, LocationPart, MOST_PADDING, Sign, TypeData,
+    AttrData, Dim, Interner, LocationPart, MAX_PADDING, Sign, StridedLayout, TypeData,
     floor_char_boundary,
 };
 pub use ir::{

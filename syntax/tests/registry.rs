@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use expect_test::expect;
 use noisy_syntax::dialect::{
-    Access, Agreement, AttrClass, AttrSpec, Bind, Buffer, COLON, COMMA, Count, Effects, Element,
-    N_BUILT_IN, OpSpec, RegisterError, Speculation, Traits, TypeClass, TypeRule, ops, register,
+    Access, Agreement, AttrClass, AttrSpec, Buffer, COLON, COMMA, CountRange, Effects, Element,
+    N_BUILT_IN, OpSpec, RegisterError, Speculation, Traits, TypeBinding, TypeClass, TypeRule, ops,
+    register,
 };
 use noisy_syntax::{Op, OpKind, Problem, Source, print};
 
@@ -17,8 +18,8 @@ fn examples() -> [OpKind; 3] {
         blend.name = "example.blend";
         blend.doc = "Blends two integers by a weight.";
         blend.traits = Traits::COMMUTATIVE;
-        blend.operands = Count::exactly(2);
-        blend.results = Count::exactly(1);
+        blend.operands = CountRange::exactly(2);
+        blend.results = CountRange::exactly(1);
         blend.types =
             TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike]).agree(Agreement::Same);
         // A list that is allocated at run time lives as long as the process, like the row.
@@ -33,12 +34,12 @@ fn examples() -> [OpKind; 3] {
             Element::Operands(2),
             Element::AttrDict,
             COLON,
-            Element::TypeOf(Bind::All),
+            Element::TypeOf(TypeBinding::All),
         ];
         let mut end = OpSpec::TERMINATOR;
         end.name = "example.end";
         end.doc = "Ends `example.scope`.";
-        end.operands = Count::exactly(0);
+        end.operands = CountRange::exactly(0);
         end.parents = &["example.scope"];
         end.syntax = &[Element::AttrDict];
         let end = register(end).unwrap();
@@ -46,15 +47,15 @@ fn examples() -> [OpKind; 3] {
         scope.name = "example.scope";
         scope.doc = "Runs its region once and notes that in a buffer.";
         scope.traits = Traits::SINGLE_BLOCK;
-        scope.operands = Count::exactly(1);
-        scope.regions = Count::exactly(1);
+        scope.operands = CountRange::exactly(1);
+        scope.regions = CountRange::exactly(1);
         scope.types = TypeRule::new(&[TypeClass::MemRef], &[]);
         scope.implicit_terminator = Some(end);
         scope.effects = Effects::Known(&[(Access::Write, Buffer::Operand(0))]);
         scope.syntax = &[
             Element::Operands(1),
             COLON,
-            Element::TypeOf(Bind::Operands),
+            Element::TypeOf(TypeBinding::Operands),
             Element::Region,
             Element::AttrDict,
         ];

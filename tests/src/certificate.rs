@@ -6,7 +6,7 @@ use noisy_placement::{Instance, Optimality, Placement};
 use serde_json::{Value, json};
 
 /// Returns an instance and its placement as a system of a certificate.
-pub fn system(instance: &Instance, placement: &Placement) -> Value {
+pub fn certificate_system(instance: &Instance, placement: &Placement) -> Value {
     json!({
         "functions": [],
         "unit": 1,
@@ -23,7 +23,7 @@ pub fn system(instance: &Instance, placement: &Placement) -> Value {
 /// # Errors
 ///
 /// The first false claim, or the reason why the system cannot be parsed.
-pub fn judge(system: &Value) -> Result<Verified, String> {
+pub fn verify_system(system: &Value) -> Result<Verified, String> {
     let system: System = serde_json::from_str(&system.to_string()).map_err(|it| it.to_string())?;
     verify(&system).map_err(|it| it.to_string())
 }
@@ -33,17 +33,17 @@ pub fn judge(system: &Value) -> Result<Verified, String> {
 /// # Errors
 ///
 /// The first false claim.
-pub fn check(instance: &Instance, placement: &Placement) -> Result<(), String> {
+pub fn check_placement(instance: &Instance, placement: &Placement) -> Result<(), String> {
     let Placement { cost, lower_bound, proof, .. } = *placement;
     if (proof == Optimality::Optimal) != (lower_bound == cost) {
         return Err(format!("{proof:?} of {lower_bound} to {cost}"));
     }
-    let verified = judge(&system(instance, placement))?;
+    let verified = verify_system(&certificate_system(instance, placement))?;
     if verified != (Verified { cost, bound: lower_bound }) {
         return Err(format!("{verified:?} is verified, and {lower_bound} to {cost} claimed"));
     }
     let mut seen = std::collections::BTreeSet::new();
-    for core in placement.certificate.disjoint() {
+    for core in placement.certificate.disjoint_cores() {
         if let Some(site) = core.iter().find(|it| !seen.insert(**it)) {
             return Err(format!("{site:?} is in two of the disjoint cores"));
         }

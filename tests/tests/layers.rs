@@ -35,7 +35,7 @@ const MAX_LINES: usize = 12;
 /// A line of the block: its crate or module, and its layers, lowest first.
 #[derive(Debug, PartialEq, Eq)]
 struct Layers {
-    of: String,
+    scope: String,
     layers: Vec<Vec<String>>,
 }
 
@@ -48,14 +48,14 @@ fn read_layers(text: &str) -> Vec<Layers> {
     };
     for line in block.expect("docs/architecture.md has a block of layers").lines() {
         let (of, layers) = line.split_once(':').unwrap_or_else(|| panic!("no name in {line:?}"));
-        out.push(Layers { of: of.trim().to_owned(), layers: split(layers) });
+        out.push(Layers { scope: of.trim().to_owned(), layers: split(layers) });
     }
     out
 }
 
 /// Checks uses, which are pairs of user and used name, against a line, and returns the errors. The
 /// line must contain all names of `required`.
-fn judge(
+fn check_uses(
     layers: &Layers,
     known: &BTreeSet<String>,
     required: &BTreeSet<String>,
@@ -66,28 +66,28 @@ fn judge(
     for (n, layer) in layers.layers.iter().enumerate() {
         for name in layer {
             if height.insert(name, n).is_some() {
-                out.push(format!("{}: {name} is listed twice", layers.of));
+                out.push(format!("{}: {name} is listed twice", layers.scope));
             }
             if !known.contains(name) {
-                out.push(format!("{}: {name} is listed and does not exist", layers.of));
+                out.push(format!("{}: {name} is listed and does not exist", layers.scope));
             }
         }
     }
     for name in required.iter().filter(|it| !height.contains_key(it.as_str())) {
-        out.push(format!("{}: {name} is not listed", layers.of));
+        out.push(format!("{}: {name} is not listed", layers.scope));
     }
     for (user, used) in uses {
         if let (Some(a), Some(b)) = (height.get(user.as_str()), height.get(used.as_str()))
             && a <= b
         {
-            out.push(format!("{}: {user} uses {used}, which is not below it", layers.of));
+            out.push(format!("{}: {user} uses {used}, which is not below it", layers.scope));
         }
     }
     out
 }
 
 /// Returns a cycle of uses, if there is one.
-fn circle(uses: &BTreeSet<(String, String)>) -> Option<Vec<String>> {
+fn find_cycle(uses: &BTreeSet<(String, String)>) -> Option<Vec<String>> {
     let mut left: BTreeSet<&(String, String)> = uses.iter().collect();
     // A crate that uses no remaining crate, or that no remaining crate uses, is not part of a
     // cycle.
@@ -112,7 +112,7 @@ fn circle(uses: &BTreeSet<(String, String)>) -> Option<Vec<String>> {
 
 /// The declarations and uses of a file.
 #[derive(Debug, Default)]
-struct File {
+struct FileSummary {
     /// The modules declared in it.
     children: BTreeSet<String>,
     /// The items defined in it, by name.
@@ -129,13 +129,13 @@ struct File {
 /// Collects the declarations and uses of a file, except in tests.
 #[derive(Default)]
 struct Reader {
-    file: File,
+    file: FileSummary,
     /// Number of enclosing inline modules.
     depth: usize,
 }
 
 impl Reader {
-    fn path(&mut self, mut path: Vec<String>) {
+    fn add_path(&mut self, mut path: Vec<String>) {
         // Inline modules count as part of their file.
         let n_super = path.iter().take_while(|it| *it == "super").count();
         if n_super > 0 && self.depth > 0 {
@@ -147,24 +147,24 @@ impl Reader {
         self.file.paths.insert(path);
     }
 
-    fn tree(&mut self, tree: &syn::UseTree, before: &mut Vec<String>) {
+    fn add_use_tree(&mut self, tree: &syn::UseTree, before: &mut Vec<String>) {
         match tree {
             syn::UseTree::Path(it) => {
                 before.push(it.ident.to_string());
-                self.tree(&it.tree, before);
+                self.add_use_tree(&it.tree, before);
                 before.pop();
             }
-            syn::UseTree::Group(it) => it.items.iter().for_each(|it| self.tree(it, before)),
+            syn::UseTree::Group(it) => it.items.iter().for_each(|it| self.add_use_tree(it, before)),
             syn::UseTree::Glob(_) => {
                 self.file.globs.push(before.clone());
-                self.path(before.clone());
+                self.add_path(before.clone());
             }
-            syn::UseTree::Name(it) => self.leaf(&it.ident, &it.ident, before),
-            syn::UseTree::Rename(it) => self.leaf(&it.ident, &it.rename, before),
+            syn::UseTree::Name(it) => self.add_import(&it.ident, &it.ident, before),
+            syn::UseTree::Rename(it) => self.add_import(&it.ident, &it.rename, before),
         }
     }
 
-    fn leaf(&mut self, name: &syn::Ident, alias: &syn::Ident, before: &[String]) {
+    fn add_import(&mut self, name: &syn::Ident, alias: &syn::Ident, before: &[String]) {
         let mut path = before.to_vec();
         let mut alias = alias.to_string();
         if name == "self" {
@@ -174,14 +174,14 @@ impl Reader {
         } else {
             path.push(name.to_string());
         }
-        self.path(path.clone());
+        self.add_path(path.clone());
         if self.depth == 0 {
             self.file.aliases.insert(alias, path);
         }
     }
 
     /// Collects the paths in the arguments of a macro, which `syn` does not parse.
-    fn tokens(&mut self, tokens: TokenStream) {
+    fn visit_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut n_colons = 0;
         for token in tokens {
@@ -192,17 +192,17 @@ impl Reader {
                 }
                 TokenTree::Punct(it) if it.as_char() == ':' && !path.is_empty() => n_colons += 1,
                 other => {
-                    self.path(std::mem::take(&mut path));
+                    self.add_path(std::mem::take(&mut path));
                     n_colons = 0;
                     match other {
                         TokenTree::Ident(it) => path.push(it.to_string()),
-                        TokenTree::Group(it) => self.tokens(it.stream()),
+                        TokenTree::Group(it) => self.visit_tokens(it.stream()),
                         TokenTree::Punct(_) | TokenTree::Literal(_) => {}
                     }
                 }
             }
         }
-        self.path(path);
+        self.add_path(path);
     }
 }
 
@@ -260,32 +260,32 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_item_use(&mut self, it: &'ast syn::ItemUse) {
-        self.tree(&it.tree, &mut Vec::new());
+        self.add_use_tree(&it.tree, &mut Vec::new());
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        self.path(path.segments.iter().map(|it| it.ident.to_string()).collect());
+        self.add_path(path.segments.iter().map(|it| it.ident.to_string()).collect());
         visit::visit_path(self, path);
     }
 
     fn visit_macro(&mut self, it: &'ast syn::Macro) {
-        self.tokens(it.tokens.clone());
+        self.visit_tokens(it.tokens.clone());
         visit::visit_macro(self, it);
     }
 }
 
 /// The files of a crate, by module.
-type Files = BTreeMap<Module, File>;
+type CrateFiles = BTreeMap<Module, FileSummary>;
 
-fn read(text: &str, name: &str) -> File {
+fn read_file(text: &str, name: &str) -> FileSummary {
     let mut reader = Reader::default();
     let file = syn::parse_file(text).unwrap_or_else(|it| panic!("{name}: {it}"));
     reader.visit_file(&file);
     reader.file
 }
 
-fn read_crate(folder: &Path) -> Files {
-    let mut files = Files::new();
+fn read_crate(folder: &Path) -> CrateFiles {
+    let mut files = CrateFiles::new();
     let source = folder.join("src");
     let main = ["lib.rs", "main.rs"].map(|it| source.join(it)).into_iter().find(|it| it.is_file());
     let main = main.unwrap_or_else(|| panic!("{} has a root", folder.display()));
@@ -293,7 +293,7 @@ fn read_crate(folder: &Path) -> Files {
     while let Some((module, path, inside)) = stack.pop() {
         let name = path.display().to_string();
         let text = fs::read_to_string(&path).unwrap_or_else(|it| panic!("{name}: {it}"));
-        let file = read(&text, &name);
+        let file = read_file(&text, &name);
         for child in &file.children {
             let flat = inside.join(format!("{child}.rs"));
             let own = inside.join(child);
@@ -309,7 +309,7 @@ fn read_crate(folder: &Path) -> Files {
 
 /// Returns the module that defines the item of a path; none if the item is local or in another
 /// crate.
-fn resolve(files: &Files, from: &Module, path: &[String], fuel: usize) -> Option<Module> {
+fn resolve(files: &CrateFiles, from: &Module, path: &[String], fuel: usize) -> Option<Module> {
     let mut at = from.clone();
     let mut path = path;
     let (first, _) = path.split_first()?;
@@ -359,7 +359,7 @@ fn resolve(files: &Files, from: &Module, path: &[String], fuel: usize) -> Option
 }
 
 /// The uses between siblings, by parent.
-fn uses(files: &Files) -> BTreeMap<Module, BTreeSet<(String, String)>> {
+fn uses(files: &CrateFiles) -> BTreeMap<Module, BTreeSet<(String, String)>> {
     let mut out: BTreeMap<Module, BTreeSet<(String, String)>> = BTreeMap::new();
     for (module, file) in files {
         for path in &file.paths {
@@ -375,17 +375,17 @@ fn uses(files: &Files) -> BTreeMap<Module, BTreeSet<(String, String)>> {
 }
 
 /// Returns the errors of the modules of a crate.
-fn judge_crate(name: &str, files: &Files, lines: &[Layers]) -> Vec<String> {
+fn check_crate(name: &str, files: &CrateFiles, lines: &[Layers]) -> Vec<String> {
     let uses = uses(files);
     let module = |line: &Layers| -> Option<Module> {
-        let mut names = line.of.split('/').map(str::to_owned);
+        let mut names = line.scope.split('/').map(str::to_owned);
         (names.next()? == name).then(|| names.collect())
     };
     let lines: Vec<(Module, &Layers)> =
         lines.iter().filter_map(|it| Some((module(it)?, it))).collect();
     let mut out = Vec::new();
     for (module, uses) in &uses {
-        if let Some(circle) = circle(uses) {
+        if let Some(circle) = find_cycle(uses) {
             let place = std::iter::once(name).chain(module.iter().map(String::as_str));
             let place = place.collect::<Vec<_>>().join("/");
             out.push(format!("{place}: a circle: {}", circle.join(" -> ")));
@@ -401,9 +401,9 @@ fn judge_crate(name: &str, files: &Files, lines: &[Layers]) -> Vec<String> {
                 };
                 let folders = file.children.iter().filter(is_folder).cloned().collect();
                 let uses = uses.get(&module).unwrap_or(&none);
-                out.extend(judge(line, &file.children, &folders, uses));
+                out.extend(check_uses(line, &file.children, &folders, uses));
             }
-            None => out.push(format!("{}: there is no such module", line.of)),
+            None => out.push(format!("{}: there is no such module", line.scope)),
         }
     }
     out
@@ -442,33 +442,33 @@ fn crates() -> (BTreeSet<String>, BTreeSet<(String, String)>) {
 }
 
 #[test]
-fn the_layers_hold() {
+fn crates_and_modules_respect_the_layers() {
     let text = fs::read_to_string(root().join("docs/architecture.md")).expect("it is there");
     let lines = read_layers(&text);
     let (members, between) = crates();
-    let top = lines.iter().find(|it| it.of == "crates").expect("a line for the crates");
-    let mut wrong = judge(top, &members, &members, &between);
+    let top = lines.iter().find(|it| it.scope == "crates").expect("a line for the crates");
+    let mut wrong = check_uses(top, &members, &members, &between);
     for member in &members {
-        wrong.extend(judge_crate(member, &read_crate(&root().join(member)), &lines));
+        wrong.extend(check_crate(member, &read_crate(&root().join(member)), &lines));
     }
     assert!(lines.len() <= MAX_LINES, "{} lines: only folders are listed", lines.len());
-    for line in lines.iter().filter(|it| it.of != "crates") {
-        let folder = line.of.split('/').next().unwrap_or_default();
-        assert!(members.contains(folder), "{} is in no crate", line.of);
+    for line in lines.iter().filter(|it| it.scope != "crates") {
+        let folder = line.scope.split('/').next().unwrap_or_default();
+        assert!(members.contains(folder), "{} is in no crate", line.scope);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Returns a crate with modules of the given texts.
-fn made(modules: &[(&str, &str)]) -> Files {
+fn crate_with(modules: &[(&str, &str)]) -> CrateFiles {
     let path = |it: &str| it.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect();
-    modules.iter().map(|(name, text)| (path(name), read(text, name))).collect()
+    modules.iter().map(|(name, text)| (path(name), read_file(text, name))).collect()
 }
 
 #[test]
-fn uses_are_found_wherever_they_stand() {
+fn finds_uses_everywhere() {
     let found = |text: &str| {
-        let files = made(&[
+        let files = crate_with(&[
             ("", "mod a; mod b; mod c; pub use b::Far; pub use c::*; fn own() {}"),
             ("a", text),
             ("b", "pub struct Far; pub struct Near; pub fn f() {}"),
@@ -495,8 +495,8 @@ fn uses_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn wrong_layers_are_told() {
-    let files = made(&[
+fn reports_wrong_layers() {
+    let files = crate_with(&[
         ("", "mod a; mod b; mod c;"),
         ("a", "use crate::b::f;"),
         ("b", "pub fn f() {} mod x; mod y;"),
@@ -506,17 +506,17 @@ fn wrong_layers_are_told() {
     ]);
     let lines = |text: &str| read_layers(&format!("```layers\n{text}\n```"));
     let told = "k/b: a circle: x -> y -> x";
-    assert_eq!(judge_crate("k", &files, &lines("k: b ◄ a ◄ c")), [told]);
+    assert_eq!(check_crate("k", &files, &lines("k: b ◄ a ◄ c")), [told]);
     assert_eq!(
-        judge_crate("k", &files, &lines("k: a ◄ b, c")),
+        check_crate("k", &files, &lines("k: a ◄ b, c")),
         [told, "k: a uses b, which is not below it"]
     );
     assert_eq!(
-        judge_crate("k", &files, &lines("k: b ◄ a, c")),
+        check_crate("k", &files, &lines("k: b ◄ a, c")),
         [told, "k: c uses a, which is not below it"]
     );
     assert_eq!(
-        judge_crate("k", &files, &lines("k: b ◄ a ◄ d, d")),
+        check_crate("k", &files, &lines("k: b ◄ a ◄ d, d")),
         [
             told,
             "k: d is listed and does not exist",
@@ -525,12 +525,12 @@ fn wrong_layers_are_told() {
         ]
     );
     // Only modules with submodules must be listed.
-    assert_eq!(judge_crate("k", &files, &lines("k: a ◄ c")), [told, "k: b is not listed"]);
-    assert_eq!(judge_crate("k", &files, &lines("other: x")), [told]);
+    assert_eq!(check_crate("k", &files, &lines("k: a ◄ c")), [told, "k: b is not listed"]);
+    assert_eq!(check_crate("k", &files, &lines("other: x")), [told]);
     let none = "k/z: there is no such module";
-    assert_eq!(judge_crate("k", &files, &lines("k/z: a")), [told, none]);
+    assert_eq!(check_crate("k", &files, &lines("k/z: a")), [told, none]);
     let long: BTreeSet<_> = [("a", "b"), ("b", "c"), ("c", "a"), ("z", "a")]
         .map(|(a, b)| (a.to_owned(), b.to_owned()))
         .into();
-    assert_eq!(circle(&long).unwrap_or_default().join(" -> "), "a -> b -> c -> a");
+    assert_eq!(find_cycle(&long).unwrap_or_default().join(" -> "), "a -> b -> c -> a");
 }

@@ -196,7 +196,7 @@ fn root() -> PathBuf {
 
 /// Reads the texts of a file and its submodules into `out`, by their paths relative to the root of
 /// the project.
-fn read(file: &Path, is_root: bool, out: &mut BTreeMap<String, Vec<String>>) {
+fn read_file(file: &Path, is_root: bool, out: &mut BTreeMap<String, Vec<String>>) {
     let name = file.strip_prefix(root()).unwrap_or(file).display().to_string();
     let text = fs::read_to_string(file).unwrap_or_else(|why| panic!("{name}: {why}"));
     let parsed = syn::parse_file(&text).unwrap_or_else(|why| panic!("{name}: {why}"));
@@ -210,19 +210,19 @@ fn read(file: &Path, is_root: bool, out: &mut BTreeMap<String, Vec<String>>) {
     for module in texts.modules {
         let flat = folder.join(format!("{module}.rs"));
         let path = if flat.exists() { flat } else { folder.join(module).join("mod.rs") };
-        read(&path, false, out);
+        read_file(&path, false, out);
     }
 }
 
 /// Returns a text as Markdown code.
-fn in_code(text: &str) -> String {
+fn as_markdown_code(text: &str) -> String {
     let text = text.trim_end_matches('\n').replace('\n', "⏎");
     let ticks = "`".repeat(1 + text.split(|it| it != '`').map(str::len).max().unwrap_or(0));
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-fn page() -> String {
+fn messages_page() -> String {
     let mut out = "# Messages\n\n\
         All texts that the Rust programs may show to a user, file by file in the order of the source. `{}` is filled in, `⏎` is a line break. \
         `tests/tests/messages.rs` makes this list from the source. It lists every string literal with a blank and a word, so some entries are parts of output formats.\n\n\
@@ -235,7 +235,7 @@ fn page() -> String {
         for start in ["lib.rs", "main.rs"] {
             let path = root().join(name).join("src").join(start);
             if path.exists() {
-                read(&path, true, &mut files);
+                read_file(&path, true, &mut files);
             }
         }
         for (file, texts) in files {
@@ -245,7 +245,7 @@ fn page() -> String {
             let file = file.trim_start_matches(name).trim_start_matches("/src/");
             let _ = write!(out, "\n### {file}\n\n");
             for it in texts {
-                let _ = writeln!(out, "- {}", in_code(&it));
+                let _ = writeln!(out, "- {}", as_markdown_code(&it));
             }
         }
     }
@@ -256,14 +256,17 @@ fn page() -> String {
 fn the_list_is_current() {
     let path = root().join("tests/messages.md");
     if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, page()).expect("tests/ can be written");
+        fs::write(&path, messages_page()).expect("tests/ can be written");
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == page(), "write it anew: BLESS=1 cargo test -p noisy-tests --test messages");
+    assert!(
+        found == messages_page(),
+        "write it anew: BLESS=1 cargo test -p noisy-tests --test messages"
+    );
 }
 
 #[test]
-fn texts_are_found_wherever_they_stand() {
+fn finds_texts_everywhere() {
     let source = r#"
         //! Not printed here.
         const A: &str = "in a constant";
@@ -302,8 +305,8 @@ fn texts_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn code_may_hold_backticks() {
-    assert_eq!(in_code("a b"), "`a b`");
-    assert_eq!(in_code("a `b` c"), "``a `b` c``");
-    assert_eq!(in_code("`b` c\nd\n"), "`` `b` c⏎d ``");
+fn code_may_contain_backticks() {
+    assert_eq!(as_markdown_code("a b"), "`a b`");
+    assert_eq!(as_markdown_code("a `b` c"), "``a `b` c``");
+    assert_eq!(as_markdown_code("`b` c\nd\n"), "`` `b` c⏎d ``");
 }

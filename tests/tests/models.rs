@@ -5,12 +5,12 @@
 use std::fs;
 use std::path::Path;
 
-use noisy_analyses::{Document, Options, Severity, insert_reduces};
-use noisy_placement::Limits;
+use noisy_analyses::{Document, PlacementOptions, Severity, insert_reduces};
+use noisy_placement::PlacementLimits;
 use noisy_settings::{Config, Overrides};
 
 /// The noise of every noisy value, as `%name noise`.
-fn facts(document: &Document) -> Vec<String> {
+fn noise_facts(document: &Document) -> Vec<String> {
     let ir = document.ir();
     let mut out = Vec::new();
     ir.walk(ir.root(), &mut |op| {
@@ -23,7 +23,7 @@ fn facts(document: &Document) -> Vec<String> {
     out
 }
 
-fn check(folder: &str, program: &str, n_inserted: usize, expected: &[&str]) {
+fn check_example(folder: &str, program: &str, n_inserted: usize, expected: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(folder);
     let read = |name: &str| fs::read_to_string(root.join(name)).expect(name);
     let config = Config::from_toml(&read("noisy.toml"), &root, &Overrides::default());
@@ -36,12 +36,13 @@ fn check(folder: &str, program: &str, n_inserted: usize, expected: &[&str]) {
         errors.iter().all(|it| it.code == "noise-overflow") && !errors.is_empty(),
         "{errors:?}"
     );
-    let limits = Limits { time: None, work: Some(10_000_000), ..Limits::default() };
-    let options = Options { limits, ..Options::default() };
+    let limits =
+        PlacementLimits { time: None, work: Some(10_000_000), ..PlacementLimits::default() };
+    let options = PlacementOptions { limits, ..PlacementOptions::default() };
     let outcome =
         insert_reduces(&document, &document.ir().functions(), &options).expect("an answer");
     assert!(outcome.functions.iter().all(|it| it.verdict.is_optimal()), "{outcome:?}");
-    assert_eq!(outcome.inserted(), n_inserted);
+    assert_eq!(outcome.n_inserted(), n_inserted);
     let after = outcome.fix.expect("a fix").apply(&text);
     let golden = root.join(format!("{program}.fixed.mlir"));
     if std::env::var_os("BLESS").is_some() {
@@ -50,7 +51,7 @@ fn check(folder: &str, program: &str, n_inserted: usize, expected: &[&str]) {
     assert_eq!(after, fs::read_to_string(&golden).expect("the fixed program"));
     let fixed = Document::with_model(&after, model);
     assert!(!fixed.diagnostics().iter().any(is_error), "{:?}", fixed.diagnostics());
-    assert_eq!(facts(&fixed), expected);
+    assert_eq!(noise_facts(&fixed), expected);
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn levels() {
         "%t [0, 0]",
         "%u [0, 1]",
     ];
-    check("levels", "polynomial", 1, &expected);
+    check_example("levels", "polynomial", 1, &expected);
 }
 
 #[test]
@@ -83,5 +84,5 @@ fn bits() {
         "%6 [0, 391]",
         "%7 [0, 602]",
     ];
-    check("bits", "product", 1, &expected);
+    check_example("bits", "product", 1, &expected);
 }

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 /// Returns the path of a program that is built together with this test.
-fn program(name: &str) -> PathBuf {
+fn program_path(name: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap_or_else(|it| panic!("{it}"));
     let folder =
         here.parent().and_then(Path::parent).unwrap_or_else(|| panic!("{}", here.display()));
@@ -36,8 +36,8 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
 /// A diagnostic as `1:2-1:5 error noise-overflow: ...`, with lines and columns from 1.
 type Line = String;
 
-fn printed(path: &Path) -> Vec<Line> {
-    let mut command = Command::new(program("noisy-check"));
+fn printed_diagnostics(path: &Path) -> Vec<Line> {
+    let mut command = Command::new(program_path("noisy-check"));
     let output = command.arg("--output-format=json-lines").arg(path).output();
     let output = output.unwrap_or_else(|it| panic!("{it}"));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -64,7 +64,7 @@ struct Server {
 impl Server {
     /// Starts the server for a folder.
     fn start(root: &Path) -> Self {
-        let mut child = Command::new(program("noisy-lsp"))
+        let mut child = Command::new(program_path("noisy-lsp"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -91,7 +91,7 @@ impl Server {
             "capabilities": capabilities,
         });
         it.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
-        it.read(|it| it["id"] == 1);
+        it.read_until(|it| it["id"] == 1);
         it.send(&json!({ "jsonrpc": "2.0", "method": "initialized", "params": {} }));
         it
     }
@@ -105,7 +105,7 @@ impl Server {
     }
 
     /// Reads messages until one satisfies `is_it`, and returns it.
-    fn read(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+    fn read_until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let mut length = 0;
             loop {
@@ -128,13 +128,13 @@ impl Server {
 
     fn request(&mut self, id: u64, method: &str, params: &Value) -> Value {
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        let answer = self.read(|it| it["id"] == id && it.get("method").is_none());
+        let answer = self.read_until(|it| it["id"] == id && it.get("method").is_none());
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
     }
 
     /// Returns a text after `source.fixAll.noisy`.
-    fn repaired(&mut self, id: u64, path: &Path, text: &str) -> String {
+    fn text_after_fix_all(&mut self, id: u64, path: &Path, text: &str) -> String {
         let uri = format!("file://{}", path.display());
         let document = json!({ "uri": uri, "languageId": "mlir", "version": 1, "text": text });
         let params = json!({ "textDocument": document });
@@ -149,16 +149,17 @@ impl Server {
         let Some(action) = offered.get(0) else { return text.to_owned() };
         let done = self.request(id + 1, "codeAction/resolve", action);
         let edits = done["edit"]["documentChanges"][0]["edits"].as_array().cloned();
-        applied(text, &edits.unwrap_or_default())
+        apply_edits(text, &edits.unwrap_or_default())
     }
 
-    fn published(&mut self, path: &Path) -> Vec<Line> {
+    fn published_diagnostics(&mut self, path: &Path) -> Vec<Line> {
         let text = std::fs::read_to_string(path).unwrap_or_else(|it| panic!("{it}"));
         let uri = format!("file://{}", path.display());
         let document = json!({ "uri": uri, "languageId": "mlir", "version": 1, "text": text });
         let params = json!({ "textDocument": document });
         self.send(&json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params }));
-        let message = self.read(|it| it["params"]["uri"] == *uri && it["params"]["version"] == 1);
+        let message =
+            self.read_until(|it| it["params"]["uri"] == *uri && it["params"]["version"] == 1);
         let found = message["params"]["diagnostics"].as_array().cloned().unwrap_or_default();
         let line = |it: &Value| {
             let number = |it: &Value| it.as_u64().unwrap_or(u64::MAX - 1) + 1;
@@ -183,7 +184,7 @@ impl Server {
 }
 
 /// Applies edits with UTF-32 positions to a text.
-fn applied(text: &str, edits: &[Value]) -> String {
+fn apply_edits(text: &str, edits: &[Value]) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let offset = |place: &Value| -> usize {
         let number = |it: &Value| it.as_u64().map_or(0, |it| it as usize);
@@ -215,7 +216,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn publishes_what_the_checker_prints() {
+fn publishes_the_diagnostics_of_the_checker() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let root = root.canonicalize().unwrap_or_else(|it| panic!("{it}"));
     let mut paths = Vec::new();
@@ -224,7 +225,8 @@ fn publishes_what_the_checker_prints() {
     let mut server = Server::start(&root);
     let mut n_lines = 0;
     for path in paths {
-        let (printed, published) = (printed(&path), server.published(&path));
+        let (printed, published) =
+            (printed_diagnostics(&path), server.published_diagnostics(&path));
         n_lines += printed.len();
         assert_eq!(published, printed, "{}", path.display());
     }
@@ -232,7 +234,7 @@ fn publishes_what_the_checker_prints() {
 }
 
 /// Returns a module of HEIR whose function has this body.
-fn heir(body: &str) -> String {
+fn heir_module(body: &str) -> String {
     format!(
         "module attributes {{backend.config_override = {{bootstrapLevelsConsumed = 1 : i32}}, backend.lattigo, scheme.ckks}} {{
   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {{
@@ -283,7 +285,7 @@ fn programs() -> Vec<(&'static str, String, &'static str)> {
             format!("      %4 = arith.addf %3, %3{} : f32\n", level(levels[3])),
             "      secret.yield %4 : f32\n".to_owned(),
         ];
-        heir(&lines.concat())
+        heir_module(&lines.concat())
     };
     vec![
         ("over the budget", products("f", 3, ""), "reduce_noise"),
@@ -308,15 +310,15 @@ fn programs() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "no relinearization",
-            heir(
+            heir_module(
                 &(first.clone() + &switch(1, 2) + &square(2, 3) + "      secret.yield %3 : f32\n"),
             ),
             "mgmt.relinearize",
         ),
-        ("more levels than the budget", heir(&underflow), "mgmt.bootstrap"),
+        ("more levels than the budget", heir_module(&underflow), "mgmt.bootstrap"),
         (
             "nothing is placed yet",
-            heir(
+            heir_module(
                 &(first
                     + &square(1, 2)
                     + &square(2, 3)
@@ -334,7 +336,7 @@ fn programs() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "levels beyond the budget",
-            heir(&underflow)
+            heir_module(&underflow)
                 .replace("%1 = arith.mulf %a, %a", &format!("%1 = arith.mulf %a, %a{}", level(3))),
             "mgmt.bootstrap",
         ),
@@ -342,7 +344,7 @@ fn programs() -> Vec<(&'static str, String, &'static str)> {
 }
 
 #[test]
-fn repairs_as_the_checker_does() {
+fn fixes_like_the_checker() {
     let folder = std::env::temp_dir().join(format!("noisy-repairs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap_or_else(|it| panic!("{it}"));
     let folder = folder.canonicalize().unwrap_or_else(|it| panic!("{it}"));
@@ -355,8 +357,8 @@ fn repairs_as_the_checker_does() {
     for (n, (name, text, marker)) in programs().into_iter().enumerate() {
         let path = folder.join(format!("{n}.mlir"));
         write(&path, &text);
-        let by_server = server.repaired(2 + 2 * n as u64, &path, &text);
-        let mut command = Command::new(program("noisy-check"));
+        let by_server = server.text_after_fix_all(2 + 2 * n as u64, &path, &text);
+        let mut command = Command::new(program_path("noisy-check"));
         command.args(["--no-cache", "--fix"]).arg(&path).current_dir(&folder);
         let output = command.output().unwrap_or_else(|it| panic!("{it}"));
         let by_checker = std::fs::read_to_string(&path).unwrap_or_else(|it| panic!("{it}"));

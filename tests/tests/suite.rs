@@ -93,7 +93,7 @@ fn noise_text(document: &Document, value: Value) -> String {
     }
 }
 
-fn marker(text: &str, line_start: usize, line_len: usize, it: &Diagnostic) -> String {
+fn diagnostic_marker(text: &str, line_start: usize, line_len: usize, it: &Diagnostic) -> String {
     let severity = match it.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -139,7 +139,7 @@ fn annotate(plain: &str) -> String {
                 if !out.ends_with('\n') {
                     out.push('\n');
                 }
-                out.push_str(&marker(plain, start, len, it));
+                out.push_str(&diagnostic_marker(plain, start, len, it));
             }
         }
         start += line.len();

@@ -14,23 +14,25 @@
 
 use std::collections::{HashMap, HashSet};
 
-use noisy_dataflow::flow::{self, Interval, Trips};
+use noisy_dataflow::flow::{self, Interval, TripCount};
 use noisy_dataflow::lattice::Lattice;
-use noisy_dataflow::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
+use noisy_dataflow::sparse::{
+    AnalysisInput, BaseAnalyses, CallPolicy, Domain, LoopPolicy, SparseForward,
+};
 use noisy_syntax::{AttrData, Block, Op, OpKind, Region, Value};
 
 /// Limit on the iterations of a loop, the passes over a region and the sweeps over all contexts. If
 /// the twin reaches a limit, its facts are below the least solution.
-const MOST: usize = 80;
+const MAX_ROUNDS: usize = 80;
 /// Limit on the visits of ops and on the facts that are carried between iterations: nested loops
 /// take as many iterations as the product of theirs.
-const MOST_WORK: usize = 2_000_000;
+const MAX_WORK: usize = 2_000_000;
 /// Limit on contexts of a function.
-const MOST_CONTEXTS: usize = 40;
+const MAX_CONTEXTS: usize = 40;
 
 /// A function in a context.
 #[derive(Debug)]
-struct KnownContext<F> {
+struct TwinContext<F> {
     function: Op,
     args: Vec<F>,
     results: Vec<F>,
@@ -39,13 +41,13 @@ struct KnownContext<F> {
 /// The facts of an analysis, computed by the slow twin.
 #[derive(Debug)]
 pub struct Twin<'a, A: SparseForward> {
-    on: &'a Input<'a, A::Base>,
+    input: &'a AnalysisInput<'a, A::Base>,
     analysis: A,
-    calls: Calls,
+    calls: CallPolicy,
     /// True if saturated facts count as equal.
     collapses: bool,
     functions: HashMap<String, Op>,
-    known: Vec<KnownContext<A::Fact>>,
+    known: Vec<TwinContext<A::Fact>>,
     /// True if calls of the evaluated function are opaque.
     is_by_itself: bool,
     /// Facts in the evaluated context.
@@ -62,12 +64,12 @@ pub struct Twin<'a, A: SparseForward> {
 impl<'a, A: SparseForward> Twin<'a, A> {
     /// Iterates an analysis to its least solution. If `collapses`, saturated facts count as equal,
     /// so that unbounded growth ends.
-    pub fn solve(on: &'a Input<'a, A::Base>, analysis: A, collapses: bool) -> Self {
+    pub fn solve(on: &'a AnalysisInput<'a, A::Base>, analysis: A, collapses: bool) -> Self {
         let ir = on.ir;
         let symbol = |it: Op| ir.extra(it).symbol.map(|it| ir.interner.str(it.0).to_owned());
         let functions = ir.functions().into_iter().filter_map(|it| Some((symbol(it)?, it)));
         let mut it = Self {
-            on,
+            input: on,
             calls: analysis.calls(),
             analysis,
             collapses,
@@ -83,19 +85,19 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         };
         for function in ir.functions() {
             if !it.follows() || it.is_exposed(function) {
-                let args = it.assumed(function);
-                it.known.push(KnownContext { function, args, results: it.bottoms(function) });
+                let args = it.assumed_arguments(function);
+                it.known.push(TwinContext { function, args, results: it.bottoms(function) });
             }
         }
         it.sweep(0);
-        if matches!(it.calls, Calls::Followed { shows_uncalled: true, .. }) {
+        if matches!(it.calls, CallPolicy::Followed { analyzes_uncalled: true, .. }) {
             // Uncalled functions are solved separately, with assumed arguments.
             let first = it.known.len();
             it.is_by_itself = true;
             for function in ir.functions() {
                 if !it.known.iter().any(|it| it.function == function) {
-                    let args = it.assumed(function);
-                    it.known.push(KnownContext { function, args, results: it.bottoms(function) });
+                    let args = it.assumed_arguments(function);
+                    it.known.push(TwinContext { function, args, results: it.bottoms(function) });
                 }
             }
             it.sweep(first);
@@ -124,7 +126,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn follows(&self) -> bool {
-        self.calls != Calls::Opaque
+        self.calls != CallPolicy::Opaque
     }
 
     /// Evaluates the contexts from index `first` on until nothing changes.
@@ -139,7 +141,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             if !self.has_changed {
                 return;
             }
-            if number == MOST || self.is_spent() {
+            if number == MAX_ROUNDS || self.is_spent() {
                 self.is_cut = true;
                 return;
             }
@@ -147,11 +149,11 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn is_spent(&self) -> bool {
-        self.work > MOST_WORK
+        self.work > MAX_WORK
     }
 
     fn bottoms(&self, function: Op) -> Vec<A::Fact> {
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         let returns = self.ends(ir.op(function).regions[0].1, OpKind::FuncReturn);
         let n = returns.first().map_or(0, |&it| ir.op(it).operands.len());
         vec![A::Fact::bottom(); n]
@@ -159,20 +161,20 @@ impl<'a, A: SparseForward> Twin<'a, A> {
 
     /// Returns true if a function may have unknown callers.
     fn is_exposed(&self, function: Op) -> bool {
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         let visibility = ir.attr(function, "sym_visibility").map(|it| ir.interner.attr_data(it));
         let is_private = matches!(visibility, Some(AttrData::String(name, _)) if ir.interner.str(*name) == "private");
         let mut is_taken = false;
         ir.walk(ir.root(), &mut |op| {
-            is_taken |=
-                ir.op(op).kind == OpKind::FuncConstant && self.named(op, "value") == Some(function);
+            is_taken |= ir.op(op).kind == OpKind::FuncConstant
+                && self.function_named_by(op, "value") == Some(function);
         });
         !is_private || is_taken
     }
 
     /// Returns the function that an attribute names.
-    fn named(&self, op: Op, attribute: &str) -> Option<Op> {
-        let ir = self.on.ir;
+    fn function_named_by(&self, op: Op, attribute: &str) -> Option<Op> {
+        let ir = self.input.ir;
         let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(op, attribute)?) else {
             return None;
         };
@@ -180,24 +182,28 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn args_of(&self, function: Op) -> Vec<Value> {
-        self.on.ir.block(self.entry(self.on.ir.op(function).regions[0].1)).args.to_vec()
+        self.input.ir.block(self.entry(self.input.ir.op(function).regions[0].1)).args.to_vec()
     }
 
-    fn assumed(&mut self, function: Op) -> Vec<A::Fact> {
+    fn assumed_arguments(&mut self, function: Op) -> Vec<A::Fact> {
         let mut out = Vec::new();
         for (at, value) in self.args_of(function).into_iter().enumerate() {
-            out.push(if self.analysis.carries(&self.on.ir.interner, self.on.ir.value(value).ty) {
-                let fact = self.on.ask(|cx| self.analysis.entry(cx, function, at, value, &[]));
-                self.on.ask(|cx| self.analysis.refine(cx, value, fact))
-            } else {
-                A::Fact::unknown()
-            });
+            out.push(
+                if self.analysis.has_fact(&self.input.ir.interner, self.input.ir.value(value).ty) {
+                    let fact = self.input.query_unrecorded(|cx| {
+                        self.analysis.entry_argument_fact(cx, function, at, value, &[])
+                    });
+                    self.input.query_unrecorded(|cx| self.analysis.refine(cx, value, fact))
+                } else {
+                    A::Fact::unknown()
+                },
+            );
         }
         out
     }
 
     fn entry(&self, region: Region) -> Block {
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         match ir.items(region).next() {
             Some(first) if ir.op(first).kind == OpKind::Label => ir.label_block(first),
             _ => ir.region(region).entry,
@@ -206,14 +212,14 @@ impl<'a, A: SparseForward> Twin<'a, A> {
 
     /// Returns the ops of a kind that end blocks of a region.
     fn ends(&self, region: Region, kind: OpKind) -> Vec<Op> {
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         let last = ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it));
         last.filter(|&it| ir.op(it).kind == kind).collect()
     }
 
     fn evaluate(&mut self, at: usize) {
         let (function, args) = (self.known[at].function, self.known[at].args.clone());
-        let region = self.on.ir.op(function).regions[0].1;
+        let region = self.input.ir.op(function).regions[0].1;
         self.facts.clear();
         self.reached.clear();
         for (value, fact) in self.args_of(function).into_iter().zip(args) {
@@ -239,69 +245,69 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn set(&mut self, value: Value, fact: A::Fact) {
-        if self.analysis.carries(&self.on.ir.interner, self.on.ir.value(value).ty) {
+        if self.analysis.has_fact(&self.input.ir.interner, self.input.ir.value(value).ty) {
             let is_bottom = fact == A::Fact::bottom();
             let fact = if is_bottom {
                 fact
             } else {
-                self.on.ask(|cx| self.analysis.refine(cx, value, fact))
+                self.input.query_unrecorded(|cx| self.analysis.refine(cx, value, fact))
             };
             self.facts.insert(value, fact);
         }
     }
 
     fn read(&self, op: Op, index: usize) -> A::Fact {
-        let value = self.on.ir.op(op).operands[index].value;
-        match value
-            .filter(|&it| self.analysis.carries(&self.on.ir.interner, self.on.ir.value(it).ty))
-        {
+        let value = self.input.ir.op(op).operands[index].value;
+        match value.filter(|&it| {
+            self.analysis.has_fact(&self.input.ir.interner, self.input.ir.value(it).ty)
+        }) {
             Some(value) => self.facts.get(&value).cloned().unwrap_or_else(A::Fact::bottom),
             None => A::Fact::unknown(),
         }
     }
 
     fn reads(&self, op: Op, from: usize) -> Vec<A::Fact> {
-        (from..self.on.ir.op(op).operands.len()).map(|at| self.read(op, at)).collect()
+        (from..self.input.ir.op(op).operands.len()).map(|at| self.read(op, at)).collect()
     }
 
     fn interval(&self, op: Op, index: usize) -> Interval {
-        let value = self.on.ir.op(op).operands[index].value;
-        value.map_or(Interval::Any, |it| {
-            let (ir, fact) = (self.on.ir, self.read(op, index));
+        let value = self.input.ir.op(op).operands[index].value;
+        value.map_or(Interval::Unknown, |it| {
+            let (ir, fact) = (self.input.ir, self.read(op, index));
             let ty = ir.value(it).ty;
             let known = self.analysis.interval(&ir.interner, ty, &fact);
-            known.unwrap_or_else(|| self.on.base.interval(&ir.interner, ty, it))
+            known.unwrap_or_else(|| self.input.base.interval(&ir.interner, ty, it))
         })
     }
 
     fn may_take(&self, op: Op, index: usize) -> bool {
-        let on_true = match self.on.ir.op(op).kind {
+        let on_true = match self.input.ir.op(op).kind {
             OpKind::CfCondBr | OpKind::ScfIf => index == 0,
             OpKind::ScfCondition => index == 1,
             _ => return true,
         };
         match self.interval(op, 0) {
             Interval::Empty => false,
-            Interval::Within { lo, hi } => lo != hi || on_true == (lo != 0),
-            Interval::Any => true,
+            Interval::Bounded { lo, hi } => lo != hi || on_true == (lo != 0),
+            Interval::Unknown => true,
         }
     }
 
-    fn trips(&self, op: Op) -> Trips {
-        if self.on.ir.op(op).kind == OpKind::AffineFor {
-            return flow::trips(self.on.ir, op, &|at| self.interval(op, at).bounds());
+    fn trips(&self, op: Op) -> TripCount {
+        if self.input.ir.op(op).kind == OpKind::AffineFor {
+            return flow::trip_count(self.input.ir, op, &|at| self.interval(op, at).bounds());
         }
         let bounds: Vec<_> = (0..3).filter_map(|at| self.interval(op, at).bounds()).collect();
-        let &[from, to, (step, most_step)] = bounds.as_slice() else { return Trips::ANY };
+        let &[from, to, (step, most_step)] = bounds.as_slice() else { return TripCount::ANY };
         if step <= 0 {
-            return Trips::ANY;
+            return TripCount::ANY;
         }
         let n =
             |from: i128, to: i128, step: i128| u64::try_from((to - from + step - 1).max(0) / step);
         let (Ok(least), Ok(most)) = (n(from.1, to.0, most_step), n(from.0, to.1, step)) else {
-            return Trips::ANY;
+            return TripCount::ANY;
         };
-        Trips { least, most: Some(most) }
+        TripCount { least, most: Some(most) }
     }
 
     /// Returns the join of the operands, from index `from` on, of the terminators that are reached
@@ -320,7 +326,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
 
     /// Removes all facts within a region.
     fn forget(&mut self, region: Region) {
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         let mut inside = ir.block(ir.region(region).entry).args.to_vec();
         ir.walk(region, &mut |op| {
             self.reached.remove(&op);
@@ -339,7 +345,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
 
     /// Visits the live blocks of a region until nothing changes. The facts of its entry are set.
     fn region(&mut self, region: Region) {
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         let mut live = HashSet::from([self.entry(region)]);
         for number in 0.. {
             self.work += self.facts.len();
@@ -369,7 +375,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             if before == (self.facts.clone(), live.len()) {
                 return;
             }
-            if number == MOST || self.is_spent() {
+            if number == MAX_ROUNDS || self.is_spent() {
                 self.is_cut = true;
                 return;
             }
@@ -383,7 +389,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             self.is_cut = true;
             return;
         }
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         let data = ir.op(op);
         self.reached.insert(op);
         let regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
@@ -414,7 +420,9 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 self.repeat(op, inits, trips, |it, start| {
                     it.forget(regions[0]);
                     let args = ir.block(it.entry(regions[0])).args.to_vec();
-                    let fact = it.on.ask(|cx| it.analysis.entry(cx, op, 0, args[0], &operands));
+                    let fact = it.input.query_unrecorded(|cx| {
+                        it.analysis.entry_argument_fact(cx, op, 0, args[0], &operands)
+                    });
                     it.set(args[0], fact);
                     args[1..]
                         .iter()
@@ -427,7 +435,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             OpKind::ScfWhile => {
                 let inits = self.reads(op, 0);
                 let mut out = Vec::new();
-                let _ = self.repeat(op, inits, Trips::ANY, |it, start| {
+                let _ = self.repeat(op, inits, TripCount::ANY, |it, start| {
                     for &region in &regions {
                         it.forget(region);
                     }
@@ -455,8 +463,10 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 let carried = data.results.iter().enumerate();
                 carried
                     .map(|(at, &value)| {
-                        if self.analysis.carries(&ir.interner, ir.value(value).ty) {
-                            self.on.ask(|cx| self.analysis.transfer(cx, op, at, &operands))
+                        if self.analysis.has_fact(&ir.interner, ir.value(value).ty) {
+                            self.input.query_unrecorded(|cx| {
+                                self.analysis.transfer(cx, op, at, &operands)
+                            })
                         } else {
                             A::Fact::bottom()
                         }
@@ -472,16 +482,16 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         &mut self,
         op: Op,
         inits: Vec<A::Fact>,
-        trips: Trips,
+        trips: TripCount,
         mut round: impl FnMut(&mut Self, &[A::Fact]) -> Vec<A::Fact>,
     ) -> Vec<A::Fact> {
         if trips.most == Some(0) {
             return inits;
         }
-        let replays = A::LOOPS == Loops::Replayed;
+        let replays = A::LOOPS == LoopPolicy::Replayed;
         // The minimum number of iterations, and the number after which the loop ends.
         let least = trips.least;
-        let most = trips.replayed().most.filter(|_| replays);
+        let most = trips.for_replay().most.filter(|_| replays);
         let mut ends: Vec<Vec<A::Fact>> = Vec::new();
         if least == 0 && most.is_some() {
             ends.push(inits.clone());
@@ -521,7 +531,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 }
                 break result;
             }
-            if number == MOST as u64 || self.is_spent() {
+            if number == MAX_ROUNDS as u64 || self.is_spent() {
                 self.is_cut = true;
                 // After too many iterations the yields of the last one are not known. Bottom is
                 // below any join.
@@ -537,20 +547,22 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     fn carried(&self, op: Op, inits: &[A::Fact], joined: Vec<A::Fact>) -> Vec<A::Fact> {
         let pairs = inits.iter().zip(joined);
         pairs
-            .map(|(taken, it)| self.on.ask(|cx| self.analysis.carried(cx, op, taken, it)))
+            .map(|(taken, it)| {
+                self.input.query_unrecorded(|cx| self.analysis.carried_fact(cx, op, taken, it))
+            })
             .collect()
     }
 
     fn call(&mut self, call: Op) -> Vec<A::Fact> {
-        let ir = self.on.ir;
+        let ir = self.input.ir;
         let n = ir.op(call).results.len();
         let nothing = vec![A::Fact::bottom(); n];
-        let Some(function) = self.named(call, "callee") else {
+        let Some(function) = self.function_named_by(call, "callee") else {
             return vec![A::Fact::unknown(); n];
         };
         let mut args = Vec::new();
         for (at, value) in self.args_of(function).into_iter().enumerate() {
-            if !self.analysis.carries(&ir.interner, ir.value(value).ty) {
+            if !self.analysis.has_fact(&ir.interner, ir.value(value).ty) {
                 args.push(A::Fact::unknown());
                 continue;
             }
@@ -558,10 +570,10 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             if fact == A::Fact::bottom() {
                 return nothing;
             }
-            let fact = self.on.ask(|cx| self.analysis.refine(cx, value, fact));
+            let fact = self.input.query_unrecorded(|cx| self.analysis.refine(cx, value, fact));
             args.push(self.collapsed(fact));
         }
-        if !matches!(self.calls, Calls::Followed { apart: 0, .. }) {
+        if !matches!(self.calls, CallPolicy::Followed { max_contexts: 0, .. }) {
             return self.in_context(function, args);
         }
         if !self.is_exposed(function) {
@@ -573,7 +585,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 }
                 None => {
                     let results = self.bottoms(function);
-                    self.known.push(KnownContext { function, args, results });
+                    self.known.push(TwinContext { function, args, results });
                     self.has_changed = true;
                 }
             }
@@ -587,16 +599,16 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn in_context(&mut self, function: Op, args: Vec<A::Fact>) -> Vec<A::Fact> {
-        let of = |it: &&KnownContext<A::Fact>| it.function == function;
+        let of = |it: &&TwinContext<A::Fact>| it.function == function;
         if let Some(known) = self.known.iter().filter(of).find(|it| it.args == args) {
             return known.results.clone();
         }
         let results = self.bottoms(function);
-        if self.known.iter().filter(of).count() >= MOST_CONTEXTS {
+        if self.known.iter().filter(of).count() >= MAX_CONTEXTS {
             self.is_cut = true;
             return results;
         }
-        self.known.push(KnownContext { function, args, results: results.clone() });
+        self.known.push(TwinContext { function, args, results: results.clone() });
         self.has_changed = true;
         results
     }

@@ -15,31 +15,31 @@ use crate::facts::misspelling;
 use crate::facts::noise::contract;
 use crate::program::Program;
 use noisy_dataflow::flow::{self, Flow};
-use noisy_heir::{Heir, Sites};
+use noisy_heir::{CiphertextFacts, ReportSites};
 
 /// The text that every suppression comment contains.
-pub(super) const MARK: &str = "noisy: allow(";
+pub(super) const SUPPRESSION_MARK: &str = "noisy: allow(";
 
 /// The ops that the checks must visit.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// Pure ops without a used result.
-    pub(super) idle: FxHashSet<Op>,
+    pub(super) unused_pure_ops: FxHashSet<Op>,
     /// Functions that state a bound on noise, and those without a body.
-    pub(super) bound: FxHashSet<Op>,
+    pub(super) contract_functions: FxHashSet<Op>,
     /// Ops that may make code unreachable: labels, and ops that decide if a region runs.
-    pub(super) forks: FxHashSet<Op>,
+    pub(super) reachability_ops: FxHashSet<Op>,
     /// Ops with an operand that selects the successor or the region that runs.
-    pub(super) decided: FxHashSet<Op>,
+    pub(super) conditional_ops: FxHashSet<Op>,
     /// The ops that identify a HEIR program: modules that name a scheme, and ops of HEIR's
     /// dialects.
-    pub(super) heir: FxHashSet<Op>,
+    pub(super) heir_ops: FxHashSet<Op>,
     /// Ops with a name that may be misspelled.
-    pub(super) misspelled: FxHashSet<Op>,
+    pub(super) misspelled_ops: FxHashSet<Op>,
     /// Cache: true for each name that may be misspelled. The key is true for names of attributes,
     /// false for names of ops.
     is_misspelled: FxHashMap<(Name, bool), bool>,
-    /// The offsets of [`MARK`] in the text, in order.
+    /// The offsets of [`SUPPRESSION_MARK`] in the text, in order.
     pub(super) marks: Vec<usize>,
 }
 
@@ -52,24 +52,24 @@ impl Index {
     }
 
     /// Returns true for a HEIR program.
-    pub(crate) fn is_of_heir(&self) -> bool {
-        !self.heir.is_empty()
+    pub(crate) fn is_heir_program(&self) -> bool {
+        !self.heir_ops.is_empty()
     }
 
     /// Returns the facts about ciphertexts; `None` if it is not a HEIR program.
-    pub(crate) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
-        if self.is_of_heir() { program.heir() } else { None }
+    pub(crate) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a CiphertextFacts> {
+        if self.is_heir_program() { program.heir() } else { None }
     }
 
     /// Like [`Self::heir_of`], with the IR and the positions that checks report.
     pub(super) fn sites_of<'a>(
         &self,
         program: &'a Program,
-    ) -> Option<(&'a Ir, &'a Heir, &'a Sites)> {
+    ) -> Option<(&'a Ir, &'a CiphertextFacts, &'a ReportSites)> {
         Some((program.ir(), self.heir_of(program)?, program.sites()?))
     }
 
-    /// Returns the offsets of [`MARK`] in the text, in order.
+    /// Returns the offsets of [`SUPPRESSION_MARK`] in the text, in order.
     #[cfg(test)]
     pub(crate) fn marks(&self) -> &[usize] {
         &self.marks
@@ -91,7 +91,7 @@ impl Index {
             self.remove(op);
             self.add(ir, op);
         }
-        for &value in &delta.idle {
+        for &value in &delta.unused_values {
             if let Def::Result(op, _) = ir.value(value).def
                 && ir.is_alive(op)
             {
@@ -103,7 +103,7 @@ impl Index {
 
     fn move_marks(&mut self, source: &Source, range: &Range<usize>, len: usize) {
         let text = source.text();
-        let reach = MARK.len() - 1;
+        let reach = SUPPRESSION_MARK.len() - 1;
         let from = text.byte_to_char(range.start.saturating_sub(reach));
         let to = text.byte_to_char((range.start + len + reach).min(text.len_bytes()));
         let (near, start) = (text.slice(from..to).to_string(), text.char_to_byte(from));
@@ -112,18 +112,18 @@ impl Index {
         for it in &mut self.marks[last..] {
             *it = *it - range.len() + len;
         }
-        let found = near.match_indices(MARK).map(|it| start + it.0);
+        let found = near.match_indices(SUPPRESSION_MARK).map(|it| start + it.0);
         self.marks.splice(first..last, found);
     }
 
     fn remove(&mut self, op: Op) {
         let sets = [
-            &mut self.idle,
-            &mut self.bound,
-            &mut self.forks,
-            &mut self.decided,
-            &mut self.heir,
-            &mut self.misspelled,
+            &mut self.unused_pure_ops,
+            &mut self.contract_functions,
+            &mut self.reachability_ops,
+            &mut self.conditional_ops,
+            &mut self.heir_ops,
+            &mut self.misspelled_ops,
         ];
         for set in sets {
             if !set.is_empty() {
@@ -143,55 +143,55 @@ impl Index {
 
     fn add(&mut self, ir: &Ir, op: Op) {
         let data = ir.op(op);
-        if is_idle(ir, op) {
-            self.idle.insert(op);
+        if is_unused_pure(ir, op) {
+            self.unused_pure_ops.insert(op);
         }
-        if flow::decider(ir, op).is_some() {
-            self.decided.insert(op);
+        if flow::controlling_operand(ir, op).is_some() {
+            self.conditional_ops.insert(op);
         }
-        if noisy_heir::is_mark(ir, op) {
-            self.heir.insert(op);
+        if noisy_heir::is_heir_marker(ir, op) {
+            self.heir_ops.insert(op);
         }
         if data.kind == OpKind::Unknown || data.extra.is_some() {
             let known = &mut self.is_misspelled;
-            let mut names = misspelling::names(ir, op);
+            let mut names = misspelling::names_to_check(ir, op);
             let is_misspelled = |it: (Name, bool)| {
-                let meant = || misspelling::meant(ir.interner.str(it.0), it.1).is_some();
+                let meant = || misspelling::correction(ir.interner.str(it.0), it.1).is_some();
                 *known.entry(it).or_insert_with(meant)
             };
             if names.any(is_misspelled) {
-                self.misspelled.insert(op);
+                self.misspelled_ops.insert(op);
             }
         }
         match data.kind {
             OpKind::Label => {
-                self.forks.insert(op);
+                self.reachability_ops.insert(op);
             }
             OpKind::FuncFunc => {
-                if data.regions.is_empty() || contract::is_stated(ir, op) {
-                    self.bound.insert(op);
+                if data.regions.is_empty() || contract::has_contract(ir, op) {
+                    self.contract_functions.insert(op);
                 }
             }
             _ if data.regions.is_empty() => {}
             _ => {
                 if Flow::of(ir, op) == Flow::Choice || Flow::of(ir, op).is_loop() {
-                    self.forks.insert(op);
+                    self.reachability_ops.insert(op);
                 }
             }
         }
     }
 }
 
-/// Returns the offsets of [`MARK`] in a text, in order. *Cost.* Linear, without a copy of the text.
+/// Returns the offsets of [`SUPPRESSION_MARK`] in a text, in order. *Cost.* Linear, without a copy of the text.
 fn marks_in(source: &Source) -> Vec<usize> {
     let mut marks = Vec::new();
     // The text that is being searched, and its offset.
     let (mut near, mut start) = (String::new(), 0);
     for chunk in source.text().chunks() {
         near.push_str(chunk);
-        marks.extend(memmem::find_iter(near.as_bytes(), MARK).map(|it| start + it));
+        marks.extend(memmem::find_iter(near.as_bytes(), SUPPRESSION_MARK).map(|it| start + it));
         // A mark may continue in the next chunk.
-        let mut rest = near.len().saturating_sub(MARK.len() - 1);
+        let mut rest = near.len().saturating_sub(SUPPRESSION_MARK.len() - 1);
         while !near.is_char_boundary(rest) {
             rest += 1;
         }
@@ -202,7 +202,7 @@ fn marks_in(source: &Source) -> Vec<usize> {
 }
 
 /// Returns true if an op has no effects and no used result.
-pub(crate) fn is_idle(ir: &Ir, op: Op) -> bool {
+pub(crate) fn is_unused_pure(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.results.is_empty()
         && data.kind.is_pure()
@@ -223,14 +223,16 @@ mod tests {
             text += &format!("{blanks}// é: noisy: allo\u{301}w( noisy: noisy: allow(unused-op)\n");
         }
         let source = Source::new(&text);
-        let all: Vec<usize> = text.match_indices(MARK).map(|it| it.0).collect();
+        let all: Vec<usize> = text.match_indices(SUPPRESSION_MARK).map(|it| it.0).collect();
         let mut end = 0;
         let ends = source.text().chunks().map(|it| {
             end += it.len();
             end
         });
         let n_split = ends
-            .filter(|&end| all.iter().any(|&start| start < end && end < start + MARK.len()))
+            .filter(|&end| {
+                all.iter().any(|&start| start < end && end < start + SUPPRESSION_MARK.len())
+            })
             .count();
         assert!(n_split > 5, "{n_split} marks are split");
         assert_eq!(marks_in(&source), all);

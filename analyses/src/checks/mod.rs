@@ -21,14 +21,14 @@ mod noise;
 pub(crate) mod rule;
 mod suppression;
 
-pub(crate) use code::loop_invariant::moves_along;
+pub(crate) use code::loop_invariant::moved_with_others;
 pub(crate) use index::Index;
-pub use suppression::{allow, can_be_allowed};
+pub use suppression::{can_be_suppressed, suppression_edits};
 
 use std::ops::Range;
 
 use crate::program::Program;
-use crate::report::diagnostic::{Category, Diagnostic, Fix, Repair, Severity, Tag};
+use crate::report::diagnostic::{Category, Diagnostic, Fix, RepairKind, Severity, Tag};
 
 /// A check: its code, and the function that computes its diagnostics.
 #[derive(Debug)]
@@ -42,24 +42,24 @@ pub struct Check {
     /// The default severity of its diagnostics.
     pub severity: Severity,
     /// The kind of repair that its diagnostics need if they have no fixes.
-    repair: Repair,
+    repair: RepairKind,
     /// The tag of its diagnostics, which decides how editors show them.
     pub tag: Option<Tag>,
     /// The header of its file: the documentation.
     header: &'static str,
-    run: Run,
+    run: CheckFunction,
     /// Like `run`, but without explanations; present if these are most of the work.
-    in_brief: Option<Run>,
+    run_in_brief: Option<CheckFunction>,
     /// Computes the fixes of its diagnostics.
-    pub(crate) fix: Option<Fixing>,
+    pub(crate) fix: Option<FixFunction>,
 }
 
 /// A function that adds the diagnostics of a check.
-type Run = fn(&Program, &Index, &mut Vec<Diagnostic>);
+type CheckFunction = fn(&Program, &Index, &mut Vec<Diagnostic>);
 
 /// The level of detail of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum DiagnosticDetail {
     /// The problem and its reason.
     Full,
     /// Only the problem, for checks with expensive explanations.
@@ -68,7 +68,7 @@ pub(crate) enum Detail {
 
 /// The function that computes the fixes of a check.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Fixing {
+pub(crate) enum FixFunction {
     /// Computes the fix of one diagnostic.
     Each(fn(&Program, &Diagnostic) -> Option<Fix>),
     /// Computes the fixes of all requested diagnostics, in the same order, with shared look-ups.
@@ -122,12 +122,12 @@ pub(crate) fn run(
     program: &Program,
     index: &Index,
     also: &[&str],
-    detail: Detail,
+    detail: DiagnosticDetail,
 ) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let is_run = |it: &Check| it.is_on || also.contains(&it.code);
     for check in ALL.iter().filter(|it| is_run(it)) {
-        let in_brief = check.in_brief.filter(|_| detail == Detail::Brief);
+        let in_brief = check.run_in_brief.filter(|_| detail == DiagnosticDetail::Brief);
         in_brief.unwrap_or(check.run)(program, index, &mut out);
     }
     suppression::apply(program, index, &is_run, &mut out);
@@ -146,11 +146,11 @@ impl Check {
         category: Category::Noise,
         is_on: true,
         severity: Severity::Error,
-        repair: Repair::None,
+        repair: RepairKind::None,
         tag: None,
         header: "",
         run: |_, _, _| {},
-        in_brief: None,
+        run_in_brief: None,
         fix: None,
     };
 
@@ -179,7 +179,7 @@ impl Check {
     }
 
     /// Creates a diagnostic of this check.
-    pub(crate) fn at(&self, range: Range<usize>, message: String) -> Diagnostic {
+    pub(crate) fn diagnostic_at(&self, range: Range<usize>, message: String) -> Diagnostic {
         Diagnostic {
             code: self.code,
             category: self.category,
@@ -190,7 +190,7 @@ impl Check {
             help: None,
             mlir_wording: None,
             tags: self.tag.into_iter().collect(),
-            repair: if self.fix.is_some() { Repair::Edits } else { self.repair },
+            repair: if self.fix.is_some() { RepairKind::Edits } else { self.repair },
         }
     }
 }

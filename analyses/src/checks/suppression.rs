@@ -1,6 +1,6 @@
 //! unused-suppression: unused suppression comment
 //!
-//! `// noisy: allow(code)` on the line of an op, or on a line of its own before it, suppresses
+//! `// noisy: suppression_edits(code)` on the line of an op, or on a line of its own before it, suppresses
 //! diagnostics of that code on that line. Several codes are separated by commas. A comment that
 //! suppresses nothing, or that names an unknown code, is reported.
 //!
@@ -32,8 +32,8 @@ use std::ops::Range;
 use noisy_syntax::{Code, nearest};
 use rustc_hash::FxHashMap;
 
-use super::index::MARK;
-use super::{ALL, Check, Fixing, Index, find};
+use super::index::SUPPRESSION_MARK;
+use super::{ALL, Check, FixFunction, Index, find};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 
@@ -42,7 +42,7 @@ pub(super) const CHECK: Check = Check {
     category: Category::Lint,
     header: header!("suppression.rs"),
     // Its `run` does nothing: `apply` reports after all other checks.
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::WARNING
 };
 
@@ -79,7 +79,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         let number = text.byte_to_line(code.start);
         let start = text.line_to_byte(number);
         let line = text.line(number).to_string();
-        let at = comment(&line)?;
+        let at = comment_start(&line)?;
         let own = if line[..at].trim().is_empty() {
             0..line.len()
         } else {
@@ -94,7 +94,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
 
 /// Returns true if a comment can suppress diagnostics of a code: true for all checks except that of
 /// unused suppressions, false for errors of syntax, names, types and structure.
-pub fn can_be_allowed(code: &str) -> bool {
+pub fn can_be_suppressed(code: &str) -> bool {
     code != CHECK.code && find(code).is_some()
 }
 
@@ -102,7 +102,7 @@ pub fn can_be_allowed(code: &str) -> bool {
 /// the suppression comment of the line. If the line has no comment, a new one is appended to the
 /// line; if it has another comment, a new one is inserted before the op. Diagnostics that cannot be
 /// suppressed are skipped.
-pub fn allow<'a>(
+pub fn suppression_edits<'a>(
     program: &Program,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
 ) -> Vec<TextEdit> {
@@ -113,13 +113,13 @@ pub fn allow<'a>(
     // outer option is `None` without a comment, the inner one if the comment suppresses nothing.
     let mut lines: FxHashMap<usize, (Option<Option<usize>>, usize)> = FxHashMap::default();
     for it in diagnostics {
-        if !can_be_allowed(it.code) {
+        if !can_be_suppressed(it.code) {
             continue;
         }
         let number = text.byte_to_line(it.range.start);
         let &mut (said, end) = lines.entry(number).or_insert_with(|| {
             let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
-            let said = comment(&line).map(|at| {
+            let said = comment_start(&line).map(|at| {
                 let first = codes(&line[at..]).into_iter().next();
                 first.map(|it| start + at + it.0.start)
             });
@@ -135,9 +135,12 @@ pub fn allow<'a>(
                 let indent = program.source().indentation(op);
                 let is_dos = line.len_bytes() > 1 && line.byte(line.len_bytes() - 2) == b'\r';
                 let end = if is_dos { ")\r\n" } else { ")\n" };
-                (text.line_to_byte(number), [format!("{indent}// {MARK}"), end.to_owned()])
+                (
+                    text.line_to_byte(number),
+                    [format!("{indent}// {SUPPRESSION_MARK}"), end.to_owned()],
+                )
             }
-            None => (end, [format!("  // {MARK}"), ")".to_owned()]),
+            None => (end, [format!("  // {SUPPRESSION_MARK}"), ")".to_owned()]),
         };
         let codes = &mut places.entry(place).or_insert_with(|| (around, Vec::new())).1;
         if !codes.contains(&it.code) {
@@ -159,7 +162,7 @@ struct SuppressedCode {
     range: Range<usize>,
     /// The line whose diagnostics it suppresses; `None` if no op follows the comment.
     line: Option<usize>,
-    used: Cell<bool>,
+    is_used: Cell<bool>,
 }
 
 /// The suppression comments of a program.
@@ -183,9 +186,9 @@ impl Suppressions {
         let mut below = None;
         for number in numbers.into_iter().rev() {
             let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
-            let Some(at) = comment(&line) else { continue };
+            let Some(at) = comment_start(&line) else { continue };
             let target = if line[..at].trim().is_empty() {
-                let target = next_op(program, number + 1, below);
+                let target = next_op_line(program, number + 1, below);
                 below = Some((number, target));
                 target
             } else {
@@ -197,7 +200,7 @@ impl Suppressions {
                     code,
                     range,
                     line: target,
-                    used: Cell::new(false),
+                    is_used: Cell::new(false),
                 });
             }
         }
@@ -215,7 +218,12 @@ impl Suppressions {
     }
 
     /// Returns true if a code is suppressed on the line of a range, or on the first line of its op.
-    pub(super) fn has(&self, program: &Program, code: &str, range: &Range<usize>) -> bool {
+    pub(super) fn is_suppressed(
+        &self,
+        program: &Program,
+        code: &str,
+        range: &Range<usize>,
+    ) -> bool {
         if self.entries.is_empty() {
             return false;
         }
@@ -225,7 +233,7 @@ impl Suppressions {
         for at in [Some(range.start), op.map(|it| ir.range(it).start)].into_iter().flatten() {
             for &n in self.by_line.get(&text.byte_to_line(at)).into_iter().flatten() {
                 if self.entries[n].code == code {
-                    self.entries[n].used.set(true);
+                    self.entries[n].is_used.set(true);
                     found = true;
                 }
             }
@@ -246,9 +254,9 @@ pub(super) fn apply(
     if allowed.is_empty() {
         return;
     }
-    out.retain(|it| find(it.code).is_none() || !allowed.has(program, it.code, &it.range));
+    out.retain(|it| find(it.code).is_none() || !allowed.is_suppressed(program, it.code, &it.range));
     for entry in &allowed.entries {
-        if entry.used.get() || find(&entry.code).is_some_and(|it| !is_run(it)) {
+        if entry.is_used.get() || find(&entry.code).is_some_and(|it| !is_run(it)) {
             continue;
         }
         let problem = Code::ALL.iter().find(|it| it.name() == entry.code);
@@ -262,7 +270,7 @@ pub(super) fn apply(
         } else {
             format!("unused suppression: {} is not reported on this line", entry.code)
         };
-        let mut it = CHECK.at(entry.range.clone(), message);
+        let mut it = CHECK.diagnostic_at(entry.range.clone(), message);
         if find(&entry.code).is_none() {
             it.help = Some(match near_code(&entry.code) {
                 Some(near) => {
@@ -282,7 +290,7 @@ pub(super) fn apply(
 }
 
 /// Returns the start of the comment in a line.
-fn comment(line: &str) -> Option<usize> {
+fn comment_start(line: &str) -> Option<usize> {
     let mut in_string = false;
     let mut bytes = line.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {
@@ -298,14 +306,14 @@ fn comment(line: &str) -> Option<usize> {
     None
 }
 
-/// Returns the codes in a comment that starts with `// noisy: allow(`, with their ranges in the
+/// Returns the codes in a comment that starts with `// noisy: suppression_edits(`, with their ranges in the
 /// comment.
 fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     let inside = comment.trim_start_matches('/').trim_start();
-    let Some(list) = inside.strip_prefix(MARK).and_then(|it| it.split_once(')')) else {
+    let Some(list) = inside.strip_prefix(SUPPRESSION_MARK).and_then(|it| it.split_once(')')) else {
         return Vec::new();
     };
-    let mut at = comment.len() - inside.len() + MARK.len();
+    let mut at = comment.len() - inside.len() + SUPPRESSION_MARK.len();
     let mut out = Vec::new();
     for part in list.0.split(',') {
         let code = part.trim();
@@ -320,7 +328,11 @@ fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
 
 /// Returns the line of the op after a comment, across further lines of comments. `below` is the
 /// next comment with its own target, which is reused.
-fn next_op(program: &Program, from: usize, below: Option<(usize, Option<usize>)>) -> Option<usize> {
+fn next_op_line(
+    program: &Program,
+    from: usize,
+    below: Option<(usize, Option<usize>)>,
+) -> Option<usize> {
     let text = program.source().text();
     for number in from..text.len_lines() {
         if let Some((known, target)) = below
@@ -343,9 +355,9 @@ mod tests {
 
     #[test]
     fn comments_are_found_outside_of_strings() {
-        assert_eq!(comment("  %0 = a.b // x"), Some(11));
-        assert_eq!(comment("\"// x\" // y"), Some(7));
-        assert_eq!(comment("\"\\\"// x"), None);
+        assert_eq!(comment_start("  %0 = a.b // x"), Some(11));
+        assert_eq!(comment_start("\"// x\" // y"), Some(7));
+        assert_eq!(comment_start("\"\\\"// x"), None);
         let text = "// noisy: allow(a, b-c)";
         let found: Vec<_> = codes(text).into_iter().map(|it| (&text[it.0.clone()], it.1)).collect();
         assert_eq!(found, [("a", "a".to_owned()), ("b-c", "b-c".to_owned())]);

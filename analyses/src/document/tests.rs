@@ -41,7 +41,7 @@ fn one_chain_gives_one_error() {
 }
 
 #[test]
-fn documents_read_together_are_those_read_one_by_one() {
+fn documents_parsed_together_equal_single_ones() {
     let loops = "func.func @f(%0: !noisy.i32, %n: index) -> !noisy.i32 {
   %lo = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -122,7 +122,7 @@ fn loops_are_exact() {
 }
 
 #[test]
-fn shared_outputs_have_what_was_there_and_what_is_inserted() {
+fn shared_outputs_join_initial_and_inserted_noise() {
     let model: crate::ModelSpec = serde_json::from_value(serde_json::json!({
         "types": ["!noisy.i32", "tensor<*x!noisy.i32>"],
         "ops": {"tensor.extract_slice": {"growth": "max"}},
@@ -181,7 +181,7 @@ fn shared_outputs_have_what_was_there_and_what_is_inserted() {
 }
 
 #[test]
-fn comments_that_allow_are_found_after_edits_as_in_a_text_read_anew() {
+fn suppressions_after_edits_equal_those_from_scratch() {
     let pieces = [
         "// noisy: allow(noise-overflow)",
         " // noisy: allow(unused-op, noise-overflow)",
@@ -227,7 +227,7 @@ fn comments_that_allow_are_found_after_edits_as_in_a_text_read_anew() {
 }
 
 #[test]
-fn of_several_comments_above_an_op_each_is_about_it() {
+fn each_comment_above_an_op_applies_to_it() {
     check(
         "func.func @f(%x: !noisy.i32) {
   // noisy: allow(unused-op)

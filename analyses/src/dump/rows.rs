@@ -19,7 +19,7 @@ use noisy_integers::constant::Constant;
 
 /// The fact of an analysis about a value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct FactRow {
     /// The line of the definition, from 1.
     pub row: usize,
     /// The column of the definition, from 1, in characters.
@@ -29,30 +29,30 @@ pub struct Row {
     /// The name of the enclosing function, without `@`.
     pub function: Option<String>,
     pub model: &'static str,
-    pub fact: Fact,
+    pub fact: RowFact,
 }
 
 /// A fact about a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fact {
+pub enum RowFact {
     /// An integer between two bounds, both included.
-    Between {
+    IntegerRange {
         /// The lower bound.
         lo: i128,
         /// The upper bound, if there is one.
         hi: Option<i128>,
     },
     /// The number that HEIR writes by default if a level or dimension is unknown.
-    Written(u32),
+    HeirDefault(u32),
     /// An upper bound of noise in bits, and the budget.
-    Bits {
+    NoiseBound {
         /// The upper bound; `None` if the noise is unbounded.
         hi: Option<f64>,
         /// The largest legal noise, if it is known.
         budget: Option<f64>,
     },
     /// A real number between two bounds, both included.
-    Reals {
+    RealRange {
         /// The lower bound.
         lo: f64,
         /// The upper bound.
@@ -62,7 +62,7 @@ pub enum Fact {
     Constant(String),
     Unknown,
     /// A number that depends on the order in which HEIR visits ops.
-    Unchecked,
+    OrderDependent,
 }
 
 /// The largest integer that all JSON readers keep exactly.
@@ -79,7 +79,7 @@ impl Serialize for Number {
     }
 }
 
-impl Serialize for Row {
+impl Serialize for FactRow {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("row", &self.row)?;
@@ -90,29 +90,29 @@ impl Serialize for Row {
         }
         map.serialize_entry("model", self.model)?;
         match &self.fact {
-            Fact::Between { lo, hi } => {
+            RowFact::IntegerRange { lo, hi } => {
                 map.serialize_entry("lo", &Number(*lo))?;
                 map.serialize_entry("hi", &hi.map(Number))?;
             }
-            Fact::Written(n) => {
+            RowFact::HeirDefault(n) => {
                 map.serialize_entry("lo", &0)?;
                 map.serialize_entry("hi", n)?;
                 map.serialize_entry("default", &true)?;
             }
-            Fact::Bits { hi, budget } => {
+            RowFact::NoiseBound { hi, budget } => {
                 map.serialize_entry("lo", &0)?;
                 map.serialize_entry("hi", hi)?;
                 if let Some(budget) = budget {
                     map.serialize_entry("budget", budget)?;
                 }
             }
-            Fact::Reals { lo, hi } => {
+            RowFact::RealRange { lo, hi } => {
                 map.serialize_entry("lo", lo)?;
                 map.serialize_entry("hi", hi)?;
             }
-            Fact::Constant(text) => map.serialize_entry("constant", text)?,
-            Fact::Unknown => map.serialize_entry("unknown", &true)?,
-            Fact::Unchecked => {
+            RowFact::Constant(text) => map.serialize_entry("constant", text)?,
+            RowFact::Unknown => map.serialize_entry("unknown", &true)?,
+            RowFact::OrderDependent => {
                 map.serialize_entry("unknown", &true)?;
                 map.serialize_entry("unchecked", &true)?;
             }
@@ -122,10 +122,10 @@ impl Serialize for Row {
 }
 
 /// Passes every row to `give`, in textual order.
-pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
+pub fn for_each_row(document: &Document, give: &mut dyn FnMut(FactRow)) {
     let (ir, integers) = (document.ir(), document.integers());
     let heir = document.heir();
-    let solved = document.bits_of_all();
+    let solved = document.heir_noise_of_all_models();
     let noise: Vec<HeirNoise<'_>> =
         heir.map_or(Vec::new(), |it| solved.iter().map(|of| HeirNoise::new(ir, it, of)).collect());
     let scales = document.scales();
@@ -133,80 +133,80 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
     let mut of = |value: Value, function: Option<&str>| {
         let Some((row, column)) = position(document, value) else { return };
         let name = ir.value_text(value);
-        let mut say = |model: &'static str, fact: Fact| {
+        let mut say = |model: &'static str, fact: RowFact| {
             let function = function.map(str::to_owned);
-            give(Row { row, column, value: name.clone(), function, model, fact });
+            give(FactRow { row, column, value: name.clone(), function, model, fact });
         };
         if document.is_noisy(value) {
             match *document.noise(value) {
                 Noise::Bottom => {}
-                Noise::Unknown => say("noise", Fact::Unknown),
+                Noise::Unknown => say("noise", RowFact::Unknown),
                 Noise::AtMost(hi) => {
                     let hi = (hi < Bits::MAX).then(|| hi.into());
-                    say("noise", Fact::Between { lo: 0, hi });
+                    say("noise", RowFact::IntegerRange { lo: 0, hi });
                 }
             }
         }
         match integers.constant(ir, value) {
             Constant::Bottom | Constant::Unknown => {}
-            known => say("constant", Fact::Constant(known.to_string())),
+            known => say("constant", RowFact::Constant(known.to_string())),
         }
         if let Some(it) = integers.bounds(ir, value) {
-            say("signed", Fact::Between { lo: it.smin.into(), hi: Some(it.smax.into()) });
-            say("unsigned", Fact::Between { lo: it.umin.into(), hi: Some(it.umax.into()) });
+            say("signed", RowFact::IntegerRange { lo: it.smin.into(), hi: Some(it.smax.into()) });
+            say("unsigned", RowFact::IntegerRange { lo: it.umin.into(), hi: Some(it.umax.into()) });
         }
         match document.depth(value) {
             Depth::Bottom | Depth::Public => {}
-            Depth::AtMost(n) => say("depth", Fact::Between { lo: 0, hi: Some(n.into()) }),
-            Depth::Unbounded => say("depth", Fact::Between { lo: 0, hi: None }),
-            Depth::Unknown => say("depth", Fact::Unknown),
+            Depth::AtMost(n) => say("depth", RowFact::IntegerRange { lo: 0, hi: Some(n.into()) }),
+            Depth::Unbounded => say("depth", RowFact::IntegerRange { lo: 0, hi: None }),
+            Depth::Unknown => say("depth", RowFact::Unknown),
         }
         match document.secretness(value) {
             Secretness::Bottom => {}
-            Secretness::Public => say("secret", Fact::Between { lo: 0, hi: Some(0) }),
-            Secretness::Secret => say("secret", Fact::Between { lo: 0, hi: Some(1) }),
+            Secretness::Public => say("secret", RowFact::IntegerRange { lo: 0, hi: Some(0) }),
+            Secretness::Secret => say("secret", RowFact::IntegerRange { lo: 0, hi: Some(1) }),
         }
         if let Some(it) = ranges.and_then(|it| it.of(value)) {
             let (lo, hi) = it.bounds();
-            say("range", Fact::Reals { lo, hi });
+            say("range", RowFact::RealRange { lo, hi });
         }
         let Some(heir) = heir else { return };
-        let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
+        let whole = |n: i128| RowFact::IntegerRange { lo: 0, hi: Some(n) };
         let is_encrypted = matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. });
-        match (heir.level(ir, value), heir.written(ir, value)) {
+        match (heir.level(ir, value), heir.annotated_level(ir, value)) {
             (Some(level), _) => say("level", whole(level.into())),
-            (None, Some(written)) => say("level", Fact::Written(written)),
+            (None, Some(written)) => say("level", RowFact::HeirDefault(written)),
             (None, None) if is_encrypted && heir.is_level_unchecked(value) => {
-                say("level", Fact::Unchecked);
+                say("level", RowFact::OrderDependent);
             }
             (None, None) => {}
         }
-        match (heir.dimension(ir, value), heir.written_dimension(ir, value)) {
+        match (heir.dimension(ir, value), heir.annotated_dimension(ir, value)) {
             (Some(dimension), _) => say("dimension", whole(dimension.into())),
-            (None, Some(written)) => say("dimension", Fact::Written(written)),
+            (None, Some(written)) => say("dimension", RowFact::HeirDefault(written)),
             (None, None) if is_encrypted && heir.is_dimension_unchecked(value) => {
-                say("dimension", Fact::Unchecked);
+                say("dimension", RowFact::OrderDependent);
             }
             (None, None) => {}
         }
         if let Some(scale) = scales.as_ref().and_then(|it| it.log2(value)) {
-            say("scale", Fact::Between { lo: scale.into(), hi: Some(scale.into()) });
+            say("scale", RowFact::IntegerRange { lo: scale.into(), hi: Some(scale.into()) });
         }
         for it in &noise {
             if let Some(bits) = it.bits(value) {
                 let hi = bits.is_finite().then_some(bits);
-                say(it.name(), Fact::Bits { hi, budget: it.budget(value) });
+                say(it.name(), RowFact::NoiseBound { hi, budget: it.budget(value) });
             }
         }
     };
     for chunk in ir.items(ir.root()) {
         for &(_, region) in &ir.op(chunk).regions {
-            within(document, region, None, &mut of);
+            visit_values(document, region, None, &mut of);
         }
     }
 }
 
-fn within(
+fn visit_values(
     document: &Document,
     region: Region,
     function: Option<&str>,
@@ -224,7 +224,7 @@ fn within(
             let name = document.function_name(op);
             let inner = if is_function(ir, op) { Some(name.as_str()) } else { function };
             for &(_, region) in &ir.op(op).regions {
-                within(document, region, inner, of);
+                visit_values(document, region, inner, of);
             }
         }
     }
@@ -255,7 +255,9 @@ mod tests {
     fn lines(text: &str) -> Vec<String> {
         let mut out = Vec::new();
         let document = Document::new(text);
-        rows(&document, &mut |row| out.push(serde_json::to_string(&row).unwrap_or_default()));
+        for_each_row(&document, &mut |row| {
+            out.push(serde_json::to_string(&row).unwrap_or_default())
+        });
         out
     }
 
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn large_integers_are_strings_and_what_has_no_bound_is_null() {
+    fn large_integers_are_strings_and_missing_bounds_are_null() {
         let rows = lines(
             "func.func @f(%n: i64, %u: index, %x: !noisy.i32) -> !noisy.i32 {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  \
              %r = scf.for %i = %c0 to %u step %c1 iter_args(%a = %x) -> (!noisy.i32) {\n    %s = noisy.add %a, %a : !noisy.i32\n    scf.yield %s : !noisy.i32\n  }\n  \
@@ -295,10 +297,10 @@ mod tests {
     /// Returns the rows of an analysis, as `value hi`.
     fn of_model(text: &str, model: &str) -> Vec<String> {
         let mut out = Vec::new();
-        rows(&Document::new(text), &mut |row| {
+        for_each_row(&Document::new(text), &mut |row| {
             let hi = match row.fact {
-                Fact::Between { hi: Some(hi), .. } => hi.to_string(),
-                Fact::Between { hi: None, .. } => "null".to_owned(),
+                RowFact::IntegerRange { hi: Some(hi), .. } => hi.to_string(),
+                RowFact::IntegerRange { hi: None, .. } => "null".to_owned(),
                 _ => "unknown".to_owned(),
             };
             if row.model == model {

@@ -8,7 +8,7 @@
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use noisy_page::recording::{Change, MAX_STEPS, Recording, Step, Text};
+use noisy_page::recording::{FactChange, MAX_STEPS, RecordedStep, Recording, TextId};
 use noisy_syntax::{Block, Ir, Name, Op, OpKind, Region, Source, Value};
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ use super::block_name;
 use crate::NoiseModel;
 use crate::facts::noise::{Findings, Noise, NoiseAnalysis};
 use noisy_dataflow::lattice::Lattice;
-use noisy_dataflow::sparse::{Input, Sparse, Visit, VisitPart, VisitRecorder};
+use noisy_dataflow::sparse::{AnalysisInput, SparseSolver, Visit, VisitPart, VisitRecorder};
 use noisy_integers::Integers;
 
 /// Maximum number of compared facts. Later visits are not recorded.
@@ -25,8 +25,9 @@ const MAX_COMPARED: usize = 500_000_000;
 /// Prints every visit: the op, the facts of its operands, and the facts of its results before and
 /// after.
 pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
-    let (constants, ranges) = Integers::visited_by(ir, VisitText::default(), VisitText::default());
-    let noise = visits_of_noise(ir, model, VisitText::default());
+    let (constants, ranges) =
+        Integers::visited_by(ir, TextRecorder::default(), TextRecorder::default());
+    let noise = visits_of_noise(ir, model, TextRecorder::default());
     let all = [("constants", constants), ("ranges", ranges), ("noise", noise)];
     all.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
@@ -36,16 +37,16 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let mut out = Recording::default();
     let text = source.text().to_string();
     let lines = text.lines().map(|it| out.text(it)).collect();
-    out.begin(lines);
+    out.set_program(lines);
     let ir = source.ir();
     let (constants, ranges) =
-        Integers::visited_by(ir, VisitSteps::default(), VisitSteps::default());
-    let noise = visits_of_noise(ir, model, VisitSteps::default());
+        Integers::visited_by(ir, StepRecorder::default(), StepRecorder::default());
+    let noise = visits_of_noise(ir, model, StepRecorder::default());
     out.leave_out(constants.n_left_out + ranges.n_left_out + noise.n_left_out);
     let all = [("constants", constants.steps), ("ranges", ranges.steps), ("noise", noise.steps)];
     for (name, steps) in all {
         let group = out.text(name);
-        Pages { source, group, values: FxHashMap::default(), blocks: FxHashMap::default() }
+        StepWriter { source, group, values: FxHashMap::default(), blocks: FxHashMap::default() }
             .write(steps, &mut out);
     }
     out
@@ -54,13 +55,13 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
 /// Solves the integers and then the noise from scratch. `visitor` records the visits of the noise.
 fn visits_of_noise<V: VisitRecorder<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
-    let input = Input { ir, base: &integers };
-    Sparse::<_, Findings>::recorded_by(&input, NoiseAnalysis::new(model), visitor)
+    let input = AnalysisInput { ir, base: &integers };
+    SparseSolver::<_, Findings>::solve_recorded(&input, NoiseAnalysis::new(model), visitor)
 }
 
 /// Records visits as text.
 #[derive(Debug, Default)]
-struct VisitText {
+struct TextRecorder {
     out: String,
     before: String,
 }
@@ -73,7 +74,7 @@ fn facts_text<F: fmt::Display>(ir: &Ir, values: &[Value], facts: &[F]) -> String
     out
 }
 
-impl<F: fmt::Display> VisitRecorder<F> for VisitText {
+impl<F: fmt::Display> VisitRecorder<F> for TextRecorder {
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>) {
         if visit.part == VisitPart::Op {
             self.before = facts_text(ir, &ir.op(visit.op).results, visit.facts);
@@ -122,7 +123,7 @@ struct VisitChanges {
 
 /// Records visits as steps.
 #[derive(Debug)]
-struct VisitSteps<F> {
+struct StepRecorder<F> {
     facts: Vec<F>,
     live: Vec<bool>,
     contexts: Vec<Option<u32>>,
@@ -131,14 +132,14 @@ struct VisitSteps<F> {
     n_left_out: usize,
 }
 
-impl<F> Default for VisitSteps<F> {
+impl<F> Default for StepRecorder<F> {
     fn default() -> Self {
         let (facts, live, contexts, steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { facts, live, contexts, steps, n_compared: 0, n_left_out: 0 }
     }
 }
 
-impl<F: Lattice + fmt::Display> VisitSteps<F> {
+impl<F: Lattice + fmt::Display> StepRecorder<F> {
     /// Returns the changes since the last call.
     fn difference(&mut self, facts: &[F], live: &[bool]) -> VisitChanges {
         self.n_compared += facts.len() + live.len();
@@ -169,7 +170,7 @@ impl<F: Lattice + fmt::Display> VisitSteps<F> {
 }
 
 impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecorder<F>
-    for VisitSteps<F>
+    for StepRecorder<F>
 {
     fn visits(&mut self, _ir: &Ir, visit: Visit<'_, F>) {
         if self.is_full() {
@@ -216,19 +217,19 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecord
 }
 
 /// Writes the steps of an analysis into a recording.
-struct Pages<'a> {
+struct StepWriter<'a> {
     source: &'a Source,
-    group: Text,
+    group: TextId,
     values: FxHashMap<Value, usize>,
     blocks: FxHashMap<Block, usize>,
 }
 
-impl Pages<'_> {
+impl StepWriter<'_> {
     fn write(mut self, turns: Vec<VisitChanges>, out: &mut Recording) {
         let ir = self.source.ir();
         for chunk in ir.items(ir.root()) {
             for &(_, region) in &ir.op(chunk).regions {
-                self.note_blocks(region, out);
+                self.add_blocks(region, out);
             }
         }
         for turn in turns {
@@ -238,7 +239,7 @@ impl Pages<'_> {
     }
 
     /// Adds the blocks of a region; a block precedes its nested blocks.
-    fn note_blocks(&mut self, region: Region, out: &mut Recording) {
+    fn add_blocks(&mut self, region: Region, out: &mut Recording) {
         let ir = self.source.ir();
         for block in ir.blocks(region) {
             let ops: Vec<Op> = ir.block_ops(block).collect();
@@ -257,7 +258,7 @@ impl Pages<'_> {
             }
             for op in ops {
                 for &(_, inner) in &ir.op(op).regions {
-                    self.note_blocks(inner, out);
+                    self.add_blocks(inner, out);
                 }
             }
         }
@@ -280,7 +281,7 @@ impl Pages<'_> {
         out
     }
 
-    fn step(&mut self, turn: VisitChanges, out: &mut Recording) -> Step {
+    fn step(&mut self, turn: VisitChanges, out: &mut Recording) -> RecordedStep {
         let ir = self.source.ir();
         let (what, mut place, line) = match turn.visit {
             None => ("between visits".to_owned(), String::new(), None),
@@ -317,12 +318,21 @@ impl Pages<'_> {
         let mut facts = Vec::new();
         for (value, before, after) in turn.facts {
             let Some(value) = self.value(value, out) else { continue };
-            facts.push(Change { value, before: out.text(&before), after: out.text(&after) });
+            facts.push(FactChange { value, before: out.text(&before), after: out.text(&after) });
         }
         let blocks = turn.blocks.iter();
         let blocks = blocks.filter_map(|it| Some((*self.blocks.get(&it.0)?, it.1))).collect();
         let (what, place) = (out.text(&what), out.text(place.trim()));
-        Step { group: self.group, what, place, line, facts, reads, blocks, ..Step::default() }
+        RecordedStep {
+            group: self.group,
+            action: what,
+            subject: place,
+            line,
+            facts,
+            reads,
+            blocks,
+            ..RecordedStep::default()
+        }
     }
 
     /// Returns the index of a value in the recording; `None` if the value is not defined in the
@@ -417,17 +427,17 @@ func.func private @sq(%y: !noisy.i32) -> !noisy.i32 {
     }
 
     #[test]
-    fn blocks_come_alive_and_rounds_are_told() {
+    fn live_blocks_and_iterations_are_recorded() {
         let recording = recording(&Source::new(TEXT), NoiseModel::tutorial().into());
-        let of_noise: Vec<&Step> =
+        let of_noise: Vec<&RecordedStep> =
             recording.steps().iter().filter(|it| recording.str(it.group) == "noise").collect();
         assert!(of_noise.iter().any(|it| !it.blocks.is_empty() && it.blocks.iter().all(|it| it.1)));
         let third = of_noise.iter().find(|it| {
-            let place = recording.str(it.place);
+            let place = recording.str(it.subject);
             place.starts_with("noisy.add") && place.contains("iteration 3")
         });
         assert_eq!(
-            third.map(|it| recording.str(it.place)),
+            third.map(|it| recording.str(it.subject)),
             Some("noisy.add %k (iteration 3 of the cycle in line 6) (context 1)")
         );
     }

@@ -2,7 +2,7 @@
 
 use noisy_syntax::{Def, Op, OpKind, Value};
 
-use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::contract::{self, Contract, ValueSide};
 use crate::facts::noise::model::Bits;
 use crate::program::Program;
 
@@ -32,7 +32,7 @@ impl Assumption {
         let callers = |n: usize| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
         match self {
             Assumption::Contract(Contract::Bound(bound)) => format!("declared bound: {bound}"),
-            Assumption::Contract(Contract::Wrong) => {
+            Assumption::Contract(Contract::Invalid) => {
                 "unknown: the declared bound is not valid".to_owned()
             }
             Assumption::Fresh { calls } if calls.is_empty() => {
@@ -60,7 +60,7 @@ pub fn assumption(program: &Program, value: Value) -> Option<Assumption> {
     if ir.op(function).kind != OpKind::FuncFunc || !program.is_noisy(value) {
         return None;
     }
-    if let Some(stated) = contract::of(ir, function, Side::Argument, index as usize) {
+    if let Some(stated) = contract::of(ir, function, ValueSide::Argument, index as usize) {
         return Some(Assumption::Contract(stated));
     }
     let contexts = program.contexts(function);

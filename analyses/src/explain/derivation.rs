@@ -14,7 +14,7 @@ use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::noise::Noise;
-use crate::facts::noise::contract::{self, Side};
+use crate::facts::noise::contract::{self, ValueSide};
 use crate::facts::noise::model::{Bits, Growth};
 use crate::program::Program;
 use noisy_dataflow::flow;
@@ -36,7 +36,7 @@ const UNKNOWN_OPERAND: &str = "unknown: the noise of an operand is unknown";
 
 /// A step of a derivation: a value and the rule from which its noise follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct DerivationStep {
     pub value: Value,
     /// The op that defines the value; for a block argument, the label or the parent op.
     pub op: Option<Op>,
@@ -53,16 +53,16 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Derivation {
     /// The steps, ending at the value itself. Empty for a value without noise.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DerivationStep>,
     /// True if the chain is longer than [`MAX_STEPS`] and the steps nearest to its source are
     /// omitted.
-    pub shortened: bool,
+    pub is_shortened: bool,
 }
 
 impl Derivation {
     /// Returns at most `n` steps: a third from the start, the others from the end. If steps are
     /// omitted, also returns their index and number.
-    pub fn brief(&self, n: usize) -> (Vec<&Step>, Option<(usize, usize)>) {
+    pub fn brief(&self, n: usize) -> (Vec<&DerivationStep>, Option<(usize, usize)>) {
         let len = self.steps.len();
         if len <= n || n < 2 {
             return (self.steps.iter().collect(), None);
@@ -75,7 +75,7 @@ impl Derivation {
 }
 
 /// Derives the noise of a value; `known` caches the results of [`saturates`].
-pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> Derivation {
+pub fn derivation(program: &Program, value: Value, known: &mut SaturationCache) -> Derivation {
     let ir = program.ir();
     let mut out = Derivation::default();
     let mut seen = FxHashSet::default();
@@ -86,14 +86,14 @@ pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> De
             break;
         }
         if out.steps.len() == MAX_STEPS {
-            out.shortened = true;
+            out.is_shortened = true;
             break;
         }
         if !seen.insert(value) {
             break;
         }
         let (rule, next) = explain(program, value, noise);
-        out.steps.push(Step {
+        out.steps.push(DerivationStep {
             value,
             op: ir.definition_site(value),
             range: value_range(ir, value),
@@ -115,12 +115,12 @@ pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> De
 
 /// Cache of [`saturates`]: values whose noise is `Bits::MAX`, with true if it became so large
 /// without a loop.
-pub type Saturation = FxHashMap<Value, bool>;
+pub type SaturationCache = FxHashMap<Value, bool>;
 
 /// Returns true if the noise of a value is `Bits::MAX` because sums saturate: the walk to the
 /// noisiest operands then reaches a value with less noise. If instead a loop adds noise in each
 /// iteration, the walk ends in a cycle. The result is cached for all values of the walk.
-pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> bool {
+pub fn saturates(program: &Program, value: Value, known: &mut SaturationCache) -> bool {
     let mut way = Vec::new();
     let mut at = value;
     let answer = loop {
@@ -147,7 +147,7 @@ pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> boo
 /// operand.
 fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Value>) {
     let ir = program.ir();
-    let feeders = flow::feeders(ir, value);
+    let feeders = flow::feeding_values(ir, value);
     if !feeders.is_empty() {
         let mut values: Vec<Value> = Vec::new();
         for (_, value) in feeders {
@@ -181,7 +181,7 @@ fn explain_argument(
     hi: Bits,
 ) -> (String, Option<Value>) {
     let ir = program.ir();
-    if contract::of(ir, function, Side::Argument, index).is_some() {
+    if contract::of(ir, function, ValueSide::Argument, index).is_some() {
         return (format!("declared bound: {hi}"), None);
     }
     let contexts = program.contexts(function);
@@ -208,7 +208,7 @@ fn explain_argument(
 fn explain_call(program: &Program, call: Op, noise: Noise) -> Option<(String, Option<Value>)> {
     let ir = program.ir();
     let function = flow::callee(ir, call)?;
-    flow::body(ir, function)?;
+    flow::function_body(ir, function)?;
     let hi = noise.hi()?;
     let values: Vec<Option<Value>> = ir.op(call).operands.iter().map(|it| it.value).collect();
     let values: Vec<Value> =
@@ -250,12 +250,14 @@ fn explain_result(program: &Program, op: Op, index: u32, noise: Noise) -> (Strin
             None,
         );
     };
-    if !model.is_carried(rule, index as usize) {
+    if !model.is_noisy_result(rule, index as usize) {
         return ("carries no noise: 0".to_owned(), None);
     }
     let values: Vec<Option<Value>> = model.carriers(ir, op, rule).collect();
-    let noises: Vec<Noise> =
-        values.iter().map(|it| it.map_or(Noise::Unknown, |it| program.carried(it))).collect();
+    let noises: Vec<Noise> = values
+        .iter()
+        .map(|it| it.map_or(Noise::Unknown, |it| program.noise_or_unknown(it)))
+        .collect();
     let blamed = values.get(noisiest(&noises)).copied().flatten();
     let Some(hi) = noise.hi() else {
         return (UNKNOWN_OPERAND.to_owned(), blamed);

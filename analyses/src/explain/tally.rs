@@ -12,58 +12,60 @@ use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 
 use crate::program::depth::Depth;
 use noisy_dataflow::flow::Flow;
-use noisy_heir::{Ciphertext, Heir, Latency, Level, Operation, swaps_rows};
+use noisy_heir::{
+    Ciphertext, CiphertextFacts, Level, OperationLatency, SchemeOperation, is_row_swap,
+};
 use noisy_integers::Integers;
 
 /// The number of ops of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct OpCount {
     /// Number of ops in the text.
-    pub written: u64,
+    pub n_written: u64,
     /// Maximum number of executions per execution of the holder; `None` if the trip count of an
     /// enclosing loop is unknown.
-    pub executed: Option<u64>,
+    pub n_executed: Option<u64>,
 }
 
-impl Count {
-    const NONE: Count = Count { written: 0, executed: Some(0) };
+impl OpCount {
+    const NONE: OpCount = OpCount { n_written: 0, n_executed: Some(0) };
 
     fn add(&mut self, times: Option<u64>) {
-        self.written += 1;
-        self.executed = self.executed.zip(times).map(|(a, b)| a.saturating_add(b));
+        self.n_written += 1;
+        self.n_executed = self.n_executed.zip(times).map(|(a, b)| a.saturating_add(b));
     }
 }
 
 /// The evaluation keys that an execution needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Keys {
+pub struct EvaluationKeys {
     /// True if a relinearization key is needed.
-    pub relinearization: bool,
+    pub needs_relinearization: bool,
     /// The distances for which rotation keys are needed, as in the text.
-    pub steps: BTreeSet<i64>,
+    pub rotation_steps: BTreeSet<i64>,
     /// True if a key to swap rows is needed.
-    pub rows: bool,
+    pub needs_row_swap: bool,
     /// True if further keys are needed, for rotations by unknown distances or distances that HEIR
     /// chooses later.
-    pub others: bool,
+    pub needs_others: bool,
 }
 
 /// A sum of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cost {
+pub struct LatencySum {
     /// The sum in microseconds.
     pub microseconds: u64,
     /// True if the sum covers all ops and all their executions.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 /// The accumulated cost of the ops of a function or a generic, to which a caller adds ops and
 /// values.
 #[derive(Clone, Debug)]
-pub struct Tally {
+pub struct CostTally {
     holder: Op,
-    counts: [Count; Operation::ALL.len()],
-    keys: Keys,
+    counts: [OpCount; SchemeOperation::ALL.len()],
+    keys: EvaluationKeys,
     depth: Depth,
     levels: Option<u32>,
     /// The first ciphertext that was added.
@@ -72,13 +74,13 @@ pub struct Tally {
     has_others: bool,
 }
 
-impl Tally {
+impl CostTally {
     /// Creates an empty tally of the regions of an op.
     pub fn new(holder: Op) -> Self {
         Self {
             holder,
-            counts: [Count::NONE; Operation::ALL.len()],
-            keys: Keys::default(),
+            counts: [OpCount::NONE; SchemeOperation::ALL.len()],
+            keys: EvaluationKeys::default(),
             depth: Depth::Bottom,
             levels: Some(0),
             ciphertext: None,
@@ -92,7 +94,7 @@ impl Tally {
     }
 
     /// Adds an argument of a block or a result of an op.
-    pub fn add_value(&mut self, ir: &Ir, heir: &Heir, depth: Depth, value: Value) {
+    pub fn add_value(&mut self, ir: &Ir, heir: &CiphertextFacts, depth: Depth, value: Value) {
         let level = match heir.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } => Some(level),
             // The value may be a ciphertext of any level.
@@ -112,7 +114,7 @@ impl Tally {
     }
 
     /// Adds an op without its regions.
-    pub fn add_op(&mut self, ir: &Ir, integers: &Integers, heir: &Heir, op: Op) {
+    pub fn add_op(&mut self, ir: &Ir, integers: &Integers, heir: &CiphertextFacts, op: Op) {
         let data = ir.op(op);
         let secret = |it: Value| {
             matches!(heir.ciphertext(it), Ciphertext::Encrypted { .. } | Ciphertext::Unknown)
@@ -126,28 +128,30 @@ impl Tally {
         }
         if data.kind == OpKind::FuncCall {
             self.has_others = true;
-            self.keys.others = true;
+            self.keys.needs_others = true;
             return;
         }
-        let Some(work) = Operation::of(ir, heir, op) else {
+        let Some(work) = SchemeOperation::of(ir, heir, op) else {
             self.has_others = true;
             let name = ir.op_name(op);
-            self.keys.others |=
+            self.keys.needs_others |=
                 ["linalg.", "kernel.", "tensor_ext."].iter().any(|it| name.starts_with(it));
             return;
         };
-        let Some(at) = Operation::ALL.iter().position(|it| *it == work) else { return };
+        let Some(at) = SchemeOperation::ALL.iter().position(|it| *it == work) else { return };
         self.counts[at].add(self.times(ir, integers, op));
         match work {
-            Operation::Relinearize => self.keys.relinearization = true,
-            Operation::Rotate if swaps_rows(ir.op_name(op)) => self.keys.rows = true,
-            Operation::Rotate => match step(ir, integers, heir, op) {
+            SchemeOperation::Relinearize => self.keys.needs_relinearization = true,
+            SchemeOperation::Rotate if is_row_swap(ir.op_name(op)) => {
+                self.keys.needs_row_swap = true
+            }
+            SchemeOperation::Rotate => match step(ir, integers, heir, op) {
                 // A rotation by 0 needs no key.
                 Some(0) => {}
                 Some(step) => {
-                    self.keys.steps.insert(step);
+                    self.keys.rotation_steps.insert(step);
                 }
-                None => self.keys.others = true,
+                None => self.keys.needs_others = true,
             },
             _ => {}
         }
@@ -183,23 +187,23 @@ impl Tally {
     }
 
     /// Returns the number of ops of a kind.
-    pub fn count(&self, work: Operation) -> Count {
-        let at = Operation::ALL.iter().position(|it| *it == work);
-        at.map_or(Count::NONE, |it| self.counts[it])
+    pub fn count(&self, work: SchemeOperation) -> OpCount {
+        let at = SchemeOperation::ALL.iter().position(|it| *it == work);
+        at.map_or(OpCount::NONE, |it| self.counts[it])
     }
 
     /// The keys that are needed.
-    pub fn keys(&self) -> &Keys {
+    pub fn keys(&self) -> &EvaluationKeys {
         &self.keys
     }
 
     /// Returns the time of a sequential execution according to a table of latencies. A loop with an
     /// unknown trip count counts as one iteration.
-    pub fn cost(&self, table: &Latency) -> Cost {
-        let mut out = Cost { microseconds: 0, is_whole: !self.has_others };
-        for (work, count) in Operation::ALL.iter().zip(&self.counts) {
-            out.is_whole &= count.executed.is_some();
-            let n = count.executed.unwrap_or(count.written);
+    pub fn cost(&self, table: &OperationLatency) -> LatencySum {
+        let mut out = LatencySum { microseconds: 0, is_complete: !self.has_others };
+        for (work, count) in SchemeOperation::ALL.iter().zip(&self.counts) {
+            out.is_complete &= count.n_executed.is_some();
+            let n = count.n_executed.unwrap_or(count.n_written);
             let time = n.saturating_mul(work.latency(table).into());
             out.microseconds = out.microseconds.saturating_add(time);
         }
@@ -208,7 +212,7 @@ impl Tally {
 }
 
 /// Returns the distance of a rotation, if it is a known constant.
-fn step(ir: &Ir, integers: &Integers, heir: &Heir, op: Op) -> Option<i64> {
+fn step(ir: &Ir, integers: &Integers, heir: &CiphertextFacts, op: Op) -> Option<i64> {
     if let Some(attr) = ir.attr(op, "static_shift") {
         return match ir.interner.attr_data(attr) {
             AttrData::Int { value, .. } => i64::try_from(*value).ok(),

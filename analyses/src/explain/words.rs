@@ -4,13 +4,13 @@ use noisy_syntax::Value;
 
 use crate::facts::noise::model::Bits;
 use crate::program::Program;
-use noisy_integers::constant::is_written;
+use noisy_integers::constant::is_defined_by_constant_op;
 
 /// Describes the range of an integer in words; `None` for a constant, and for a range that is not
 /// smaller than that of its type.
 pub fn integer_in_words(program: &Program, value: Value) -> Option<String> {
-    let is_written = is_written(program.ir(), value);
-    (!is_written).then(|| program.integers().range(value).in_words()).flatten()
+    let is_written = is_defined_by_constant_op(program.ir(), value);
+    (!is_written).then(|| program.integers().range(value).description()).flatten()
 }
 
 /// Describes noise over the budget: `%5: noise may reach 48 bits at iteration 3 of the loop, 22

@@ -31,7 +31,7 @@ pub fn accesses(ir: &Ir, op: Op) -> Option<Accesses> {
 }
 
 /// Returns true if `is_fine` holds for an op and all ops in its regions.
-fn all_in(ir: &Ir, op: Op, is_fine: &mut dyn FnMut(Op) -> bool) -> bool {
+fn is_true_for_all_in(ir: &Ir, op: Op, is_fine: &mut dyn FnMut(Op) -> bool) -> bool {
     let mut stack: SmallVec<[Op; 8]> = SmallVec::from_slice(&[op]);
     while let Some(op) = stack.pop() {
         if !ir.op(op).kind.is_op() {
@@ -49,13 +49,13 @@ fn all_in(ir: &Ir, op: Op, is_fine: &mut dyn FnMut(Op) -> bool) -> bool {
 
 /// Returns true if an op and its regions access no memory.
 pub fn is_free_of_effects(ir: &Ir, op: Op) -> bool {
-    all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| it.is_empty()))
+    is_true_for_all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| it.is_empty()))
 }
 
 /// Returns true if an op or its regions may write.
 pub(crate) fn may_write(ir: &Ir, op: Op) -> bool {
     let writes = |it: &(Access, _)| matches!(it.0, Access::Write | Access::Free);
-    !all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| !it.iter().any(writes)))
+    !is_true_for_all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| !it.iter().any(writes)))
 }
 
 /// Returns true if an op only reads.
@@ -66,12 +66,12 @@ pub(crate) fn only_reads(ir: &Ir, op: Op) -> bool {
 
 /// Returns true if an op can be erased once its results are unused: the op and its regions only
 /// read or allocate.
-pub fn is_droppable(ir: &Ir, op: Op) -> bool {
+pub fn is_erasable_if_unused(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     if !data.kind.is_op() || data.kind.has(Traits::TERMINATOR) || data.kind.has(Traits::SYMBOL) {
         return false;
     }
-    all_in(ir, op, &mut |it| {
+    is_true_for_all_in(ir, op, &mut |it| {
         accesses(ir, it)
             .is_some_and(|it| it.iter().all(|it| matches!(it.0, Access::Read | Access::Allocate)))
     })
@@ -79,12 +79,13 @@ pub fn is_droppable(ir: &Ir, op: Op) -> bool {
 
 /// Returns true if the results of an op are unused and it can be erased.
 pub fn is_trivially_dead(ir: &Ir, op: Op) -> bool {
-    ir.op(op).results.iter().all(|&it| ir.value(it).uses.is_empty()) && is_droppable(ir, op)
+    ir.op(op).results.iter().all(|&it| ir.value(it).uses.is_empty())
+        && is_erasable_if_unused(ir, op)
 }
 
 /// Returns true if an op and its regions may run speculatively: they are defined for all operands.
 pub fn is_speculatable(ir: &Ir, op: Op) -> bool {
-    all_in(ir, op, &mut |it| is_defined(ir, it))
+    is_true_for_all_in(ir, op, &mut |it| is_defined(ir, it))
 }
 
 /// Returns true if an op without its regions is defined for all operands.
@@ -95,7 +96,7 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
         Speculation::Never if kind == OpKind::Unknown => foreign::is_always_defined(ir, op),
         Speculation::Never => false,
         Speculation::Always => true,
-        Speculation::Regions => goes_by_numbers(ir, op),
+        Speculation::Regions => is_decided_by_numbers(ir, op),
         Speculation::UnitStep => {
             let is_unit = match kind {
                 OpKind::AffineFor => ir.attr(op, "step").is_some_and(|it| {
@@ -104,7 +105,7 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
                 }),
                 _ => int(2) == Some(1),
             };
-            is_unit && goes_by_numbers(ir, op)
+            is_unit && is_decided_by_numbers(ir, op)
         }
         Speculation::Divisor => int(1).is_some_and(|it| it != 0),
         Speculation::SignedDivisor => int(1).is_some_and(|it| it != 0 && it != -1),
@@ -115,8 +116,10 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
         Speculation::Map => {
             ir.attr(op, "map").and_then(|it| ir.interner.affine(it)).is_some_and(|map| {
                 match &map.body {
-                    noisy_syntax::affine::Body::Map(it) => it.iter().all(divides_by_constants),
-                    noisy_syntax::affine::Body::Set(_) => false,
+                    noisy_syntax::affine::AffineBody::Map(it) => {
+                        it.iter().all(divides_by_constants)
+                    }
+                    noisy_syntax::affine::AffineBody::Set(_) => false,
                 }
             })
         }
@@ -125,7 +128,7 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
 
 /// Returns true if the operands that select regions and trip counts are surely numbers (see
 /// [`is_number`]): with poison the op is undefined.
-fn goes_by_numbers(ir: &Ir, op: Op) -> bool {
+fn is_decided_by_numbers(ir: &Ir, op: Op) -> bool {
     let operands = operands(ir, op);
     let decides = |at: usize| match ir.op(op).kind {
         OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf | OpKind::AffineParallel => true,
@@ -137,13 +140,16 @@ fn goes_by_numbers(ir: &Ir, op: Op) -> bool {
     (0..operands.len()).all(|at| !decides(at) || is_number(ir, operands[at]))
 }
 
-fn divides_by_constants(expr: &noisy_syntax::affine::Expr) -> bool {
-    use noisy_syntax::affine::{Expr, Operator};
+fn divides_by_constants(expr: &noisy_syntax::affine::AffineExpr) -> bool {
+    use noisy_syntax::affine::{AffineExpr, AffineOperator};
     match expr {
-        Expr::Const(_) | Expr::Dim(_) | Expr::Symbol(_) => true,
-        Expr::Binary(op, both) => {
-            let is_division = matches!(op, Operator::Mod | Operator::FloorDiv | Operator::CeilDiv);
-            let is_positive = matches!(both.1, Expr::Const(by) if by > 0);
+        AffineExpr::Const(_) | AffineExpr::Dim(_) | AffineExpr::Symbol(_) => true,
+        AffineExpr::Binary(op, both) => {
+            let is_division = matches!(
+                op,
+                AffineOperator::Mod | AffineOperator::FloorDiv | AffineOperator::CeilDiv
+            );
+            let is_positive = matches!(both.1, AffineExpr::Const(by) if by > 0);
             (!is_division || is_positive)
                 && divides_by_constants(&both.0)
                 && divides_by_constants(&both.1)

@@ -9,14 +9,14 @@ use noisy_syntax::{Block, Def, Ir, Op, Region, Value};
 use rustc_hash::FxHashSet;
 
 use noisy_dataflow::cfg::Cfg;
-use noisy_dataflow::dense::{self, Backward, Dense, States};
+use noisy_dataflow::dense::{self, Backward, BlockStates, DenseAnalysis};
 use noisy_dataflow::lattice::{Changed, Lattice};
 
 /// A sorted set of values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Values(Vec<Value>);
+pub struct ValueSet(Vec<Value>);
 
-impl Values {
+impl ValueSet {
     /// Returns true if a value is in the set. *Cost.* O(log n).
     pub(crate) fn contains(&self, value: Value) -> bool {
         self.0.binary_search(&value).is_ok()
@@ -27,7 +27,7 @@ impl Values {
     }
 }
 
-impl FromIterator<Value> for Values {
+impl FromIterator<Value> for ValueSet {
     fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
         let mut values: Vec<Value> = values.into_iter().collect();
         values.sort_unstable();
@@ -36,7 +36,7 @@ impl FromIterator<Value> for Values {
     }
 }
 
-impl Lattice for Values {
+impl Lattice for ValueSet {
     fn bottom() -> Self {
         Self::default()
     }
@@ -54,24 +54,24 @@ impl Lattice for Values {
 #[derive(Debug)]
 pub struct Liveness {
     cfg: Cfg,
-    states: States<Values>,
+    states: BlockStates<ValueSet>,
 }
 
 /// For each block, the values that it uses but does not define, and the values that it defines.
-struct Blocks {
-    uses: Vec<Values>,
+struct BlockUses {
+    uses: Vec<ValueSet>,
     defs: Vec<FxHashSet<Value>>,
 }
 
-impl Dense for Blocks {
-    type State = Values;
+impl DenseAnalysis for BlockUses {
+    type State = ValueSet;
     type Direction = Backward;
 
-    fn boundary(&self) -> Values {
-        Values::bottom()
+    fn boundary(&self) -> ValueSet {
+        ValueSet::bottom()
     }
 
-    fn transfer(&self, node: usize, state: &mut Values) {
+    fn transfer(&self, node: usize, state: &mut ValueSet) {
         state.0.retain(|it| !self.defs[node].contains(it));
         let _ = state.join(&self.uses[node]);
     }
@@ -81,7 +81,7 @@ impl Liveness {
     /// Computes the liveness in a region. *Cost.* Linear in the ops and in the sizes of the sets.
     pub fn new(ir: &Ir, region: Region) -> Self {
         let cfg = Cfg::new(ir, region);
-        let mut blocks = Blocks { uses: Vec::new(), defs: Vec::new() };
+        let mut blocks = BlockUses { uses: Vec::new(), defs: Vec::new() };
         for &block in &cfg.blocks {
             let mut defs: FxHashSet<Value> = ir.block(block).args.iter().copied().collect();
             let mut uses: Vec<Value> = Vec::new();
@@ -98,12 +98,12 @@ impl Liveness {
     }
 
     /// Returns the values that are live at the start of a block, without its arguments.
-    pub fn live_in(&self, block: Block) -> Option<&Values> {
+    pub fn live_in(&self, block: Block) -> Option<&ValueSet> {
         self.cfg.node(block).map(|it| &self.states.outflow[it])
     }
 
     /// Returns the values that are live at the end of a block.
-    pub(crate) fn live_out(&self, block: Block) -> Option<&Values> {
+    pub(crate) fn live_out(&self, block: Block) -> Option<&ValueSet> {
         self.cfg.node(block).map(|it| &self.states.inflow[it])
     }
 
@@ -158,12 +158,15 @@ fn used_by(ir: &Ir, op: Op, visit: &mut dyn FnMut(Value)) {
 mod tests {
     use super::*;
     use crate::Document;
-    use noisy_dataflow::lattice::laws;
+    use noisy_dataflow::lattice::check_laws;
 
     #[test]
     fn sets_are_a_lattice() {
-        let set = |of: &[usize]| of.iter().map(|&it| Value::from_index(it)).collect::<Values>();
-        assert_eq!(laws(&[set(&[]), set(&[1]), set(&[2]), set(&[1, 2]), set(&[0, 2, 5])]), Ok(()));
+        let set = |of: &[usize]| of.iter().map(|&it| Value::from_index(it)).collect::<ValueSet>();
+        assert_eq!(
+            check_laws(&[set(&[]), set(&[1]), set(&[2]), set(&[1, 2]), set(&[0, 2, 5])]),
+            Ok(())
+        );
     }
 
     /// Computes liveness by its definition: walks back from each use to the definition of the

@@ -25,16 +25,16 @@ const ATTRIBUTES: [&str; 14] = [
 ];
 
 /// Dialects whose ops all have rows. Later versions of MLIR may add ops to them.
-const LISTED: [&str; 4] = ["scf", "affine", "memref", "math"];
+const LISTED_DIALECTS: [&str; 4] = ["scf", "affine", "memref", "math"];
 
 /// Minimum length of the name of an op, without its dialect, that identifies the dialect.
-const DISTINCTIVE: usize = 7;
+const MIN_DISTINCTIVE_LEN: usize = 7;
 
 /// Existing ops of these dialects without rows, similar to an op with a row.
-const EXISTING: [&str; 2] = ["math.erfc", "memref.realloc"];
+const EXISTING_OPS: [&str; 2] = ["math.erfc", "memref.realloc"];
 
 /// Returns the known name of an op or attribute that an unknown name most likely misspells.
-pub(crate) fn meant(name: &str, is_attribute: bool) -> Option<String> {
+pub(crate) fn correction(name: &str, is_attribute: bool) -> Option<String> {
     if is_attribute { attribute(name) } else { operation(name) }
 }
 
@@ -50,12 +50,12 @@ fn attribute(name: &str) -> Option<String> {
 
 fn operation(name: &str) -> Option<String> {
     let (dialect, short) = name.split_once('.')?;
-    let is_of_heir = noisy_heir::op_names().any(|it| is_of(it, dialect));
-    if is_closed(dialect) || EXISTING.contains(&name) {
+    let is_of_heir = noisy_heir::heir_op_names().any(|it| is_of(it, dialect));
+    if is_closed(dialect) || EXISTING_OPS.contains(&name) {
         // An unknown op of a closed dialect is an error.
         return None;
     }
-    if is_of_heir || LISTED.contains(&dialect) {
+    if is_of_heir || LISTED_DIALECTS.contains(&dialect) {
         let own = known_ops().filter(|it| is_of(it, dialect));
         let near = nearest(short, own.filter_map(|it| Some(it.split_once('.')?.1)));
         return match near[..] {
@@ -82,7 +82,7 @@ fn operation(name: &str) -> Option<String> {
     found.or_else(|| {
         let same = known_ops().filter(|it| it.split_once('.').is_some_and(|it| it.1 == short));
         match nearest(name, same)[..] {
-            [one] if short.len() >= DISTINCTIVE => Some(one.to_owned()),
+            [one] if short.len() >= MIN_DISTINCTIVE_LEN => Some(one.to_owned()),
             _ => None,
         }
     })
@@ -93,16 +93,16 @@ fn is_of(name: &str, dialect: &str) -> bool {
 }
 
 fn is_catalogued(name: &str) -> bool {
-    noisy_heir::op_names().any(|it| it == name)
+    noisy_heir::heir_op_names().any(|it| it == name)
 }
 
 fn known_ops() -> impl Iterator<Item = &'static str> {
     let rows = ops().map(|it| it.spec().name).filter(|it| it.contains('.'));
-    rows.chain(noisy_heir::op_names())
+    rows.chain(noisy_heir::heir_op_names())
 }
 
 /// Returns the names in an op that may be misspelled, with true for the names of attributes.
-pub(crate) fn names(ir: &Ir, op: Op) -> impl Iterator<Item = (Name, bool)> + '_ {
+pub(crate) fn names_to_check(ir: &Ir, op: Op) -> impl Iterator<Item = (Name, bool)> + '_ {
     let data = ir.op(op);
     let own = (data.kind == OpKind::Unknown).then_some((data.name, false));
     let extra = data.extra.as_deref();
@@ -140,10 +140,10 @@ mod tests {
             // An unknown op of a closed dialect is reported as an error.
             ("noisy.ad", None),
         ] {
-            assert_eq!(meant(name, false).as_deref(), wanted, "{name}");
+            assert_eq!(correction(name, false).as_deref(), wanted, "{name}");
         }
-        assert_eq!(meant("noisy.bond", true).as_deref(), Some("noisy.bound"));
-        assert_eq!(meant("scheme.cks", true).as_deref(), Some("scheme.ckks"));
-        assert_eq!(meant("llvm.noalias", true), None);
+        assert_eq!(correction("noisy.bond", true).as_deref(), Some("noisy.bound"));
+        assert_eq!(correction("scheme.cks", true).as_deref(), Some("scheme.ckks"));
+        assert_eq!(correction("llvm.noalias", true), None);
     }
 }

@@ -16,4 +16,4 @@ pub mod model;
 
 pub use analysis::NoiseAnalysis;
 pub use fact::Noise;
-pub use findings::{Findings, Growing, Overflow};
+pub use findings::{Findings, GrowingLoop, Overflow};

@@ -3,7 +3,7 @@
 //!
 //! *Law.* Two ops are equal if they have the same name, attributes, operands (in any order, if the
 //! op is commutative), result types and regions. An op may be replaced by an equal op that
-//! dominates it; a [`Walk`] keeps the dominating ops. Ops that only read memory are equal only if
+//! dominates it; a [`DominanceWalk`] keeps the dominating ops. Ops that only read memory are equal only if
 //! they are in one block and no op between them may write. *Cost.* Linear in the ops. For equal
 //! loads in one block, the ops between them are visited once more.
 
@@ -39,12 +39,12 @@ impl ComputedOps {
     }
 
     /// Makes an op the representative of its class in place of `old`.
-    fn enter(&mut self, hash: u64, op: Op, old: Option<Op>) {
-        self.put(hash, old, Some(op));
+    fn insert(&mut self, hash: u64, op: Op, old: Option<Op>) {
+        self.replace(hash, old, Some(op));
         self.undo.push((hash, op, old));
     }
 
-    fn put(&mut self, hash: u64, old: Option<Op>, new: Option<Op>) {
+    fn replace(&mut self, hash: u64, old: Option<Op>, new: Option<Op>) {
         let found = old.and_then(|old| self.table.find_entry(hash, |it| it.1 == old).ok());
         match (found, new) {
             (Some(mut found), Some(new)) => found.get_mut().1 = new,
@@ -68,7 +68,7 @@ impl ComputedOps {
         }
         while self.undo.len() > to {
             let Some((hash, op, old)) = self.undo.pop() else { return };
-            self.put(hash, Some(op), old);
+            self.replace(hash, Some(op), old);
         }
     }
 }
@@ -84,29 +84,29 @@ enum WalkStep {
     Restore(Box<ComputedOps>),
 }
 
-/// An event of a [`Walk`].
+/// An event of a [`DominanceWalk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkEvent {
-    /// A region. The walk skips it unless [`Walk::enter_region`] is called.
+    /// A region. The walk skips it unless [`DominanceWalk::enter_region`] is called.
     Region(Region),
-    /// An op. The walk skips its regions unless [`Walk::enter_op`] is called.
+    /// An op. The walk skips its regions unless [`DominanceWalk::enter_op`] is called.
     Op(Op),
 }
 
 /// A walk over ops in an order in which dominating ops come first.
 #[derive(Debug)]
-pub struct Walk {
+pub struct DominanceWalk {
     seen: ComputedOps,
     steps: Vec<WalkStep>,
     /// For an op and its block: the last op known to have no possible write between the two.
-    clear: FxHashMap<(Op, Block), Op>,
+    unwritten_until: FxHashMap<(Op, Block), Op>,
 }
 
-impl Walk {
+impl DominanceWalk {
     /// Starts a walk over the regions of an op.
     pub fn new(ir: &Ir, op: Op) -> Self {
         let steps = ir.op(op).regions.iter().rev().map(|it| WalkStep::Region(it.1)).collect();
-        Self { seen: ComputedOps::default(), steps, clear: FxHashMap::default() }
+        Self { seen: ComputedOps::default(), steps, unwritten_until: FxHashMap::default() }
     }
 
     /// Returns the next event; `None` at the end.
@@ -127,12 +127,12 @@ impl Walk {
         }
     }
 
-    /// Continues with the ops of a region that [`Walk::step`] returned.
+    /// Continues with the ops of a region that [`DominanceWalk::step`] returned.
     pub fn enter_region(&mut self, ir: &Ir, region: Region) {
         enter(ir, region, &mut self.steps);
     }
 
-    /// Continues with the regions of an op that [`Walk::step`] returned.
+    /// Continues with the regions of an op that [`DominanceWalk::step`] returned.
     pub fn enter_op(&mut self, ir: &Ir, op: Op) {
         let data = ir.op(op);
         if data.regions.is_empty() {
@@ -163,7 +163,7 @@ impl Walk {
         {
             return Some(same);
         }
-        self.seen.enter(hash, op, same);
+        self.seen.insert(hash, op, same);
         None
     }
 
@@ -173,11 +173,11 @@ impl Walk {
         if ir.block_of(first) != block {
             return false;
         }
-        let from = self.clear.get(&(first, block)).copied().unwrap_or(first);
+        let from = self.unwritten_until.get(&(first, block)).copied().unwrap_or(first);
         let mut at = ir.next(from);
         while let Some(it) = at {
             if it == second {
-                self.clear.insert((first, block), second);
+                self.unwritten_until.insert((first, block), second);
                 return true;
             }
             if effects::may_write(ir, it) {
@@ -271,7 +271,7 @@ fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
         ir.value(result).ty.hash(&mut state);
     }
     if !data.regions.is_empty() {
-        inside(ir, op, number)?.hash(&mut state);
+        encoded_regions(ir, op, number)?.hash(&mut state);
     }
     Some(state.finish())
 }
@@ -287,12 +287,13 @@ fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> boo
         && types(a).eq(types(b))
         && x.regions.len() == y.regions.len()
         && (x.regions.is_empty()
-            || inside(ir, a, number).is_some_and(|it| Some(it) == inside(ir, b, number)))
+            || encoded_regions(ir, a, number)
+                .is_some_and(|it| Some(it) == encoded_regions(ir, b, number)))
 }
 
 /// Encodes the regions of an op as numbers, so that equal regions have equal lists; `None` if the
 /// op is not compared.
-fn inside(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Vec<u64>> {
+fn encoded_regions(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Vec<u64>> {
     let mut out = Vec::new();
     let mut local: FxHashMap<Value, u64> = FxHashMap::default();
     for &(_, region) in &ir.op(op).regions {

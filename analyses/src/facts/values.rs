@@ -1,7 +1,7 @@
 //! Facts about values that follow from their defining ops, and attributes of constants.
 
 use noisy_integers::constant::Constant;
-use noisy_integers::elements::Lists;
+use noisy_integers::elements::ElementLists;
 use noisy_syntax::{
     Attr, AttrData, Block, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
 };
@@ -34,7 +34,7 @@ pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
 
 /// Returns the constant of a value that a constant op defines; lists of elements are read into
 /// `lists`.
-pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant> {
+pub fn constant_of(ir: &Ir, value: Value, lists: &mut ElementLists) -> Option<Constant> {
     let attr = attr_of(ir, value)?;
     let ty = ir.value(value).ty;
     match Constant::of_attr(ir, attr, ty) {
@@ -45,11 +45,11 @@ pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant>
 }
 
 /// Maximum number of ops that [`is_number`] visits.
-const MOST_LOOKED_AT: usize = 64;
+const MAX_VISITED_OPS: usize = 64;
 
 /// Returns true if an integer is surely a number: not read from uninitialized memory, not
 /// `ub.poison`, and not the result of an overflow that a flag excludes. Function arguments are
-/// assumed to be numbers. *Cost.* Visits at most `MOST_LOOKED_AT` ops, and their operands once.
+/// assumed to be numbers. *Cost.* Visits at most `MAX_VISITED_OPS` ops, and their operands once.
 pub fn is_number(ir: &Ir, value: Value) -> bool {
     let mut all = vec![value];
     let mut seen = FxHashSet::from_iter([value]);
@@ -61,8 +61,8 @@ pub fn is_number(ir: &Ir, value: Value) -> bool {
         match ir.value(value).def {
             // Only the dimensions of a buffer are read, and those are numbers.
             _ if is_buffer => {}
-            Def::Argument(block, index) if is_passed_or_counted(ir, block, index) => {}
-            Def::Result(op, _) if at <= MOST_LOOKED_AT && keeps_numbers(ir, op) => {
+            Def::Argument(block, index) if is_argument_or_induction_variable(ir, block, index) => {}
+            Def::Result(op, _) if at <= MAX_VISITED_OPS && preserves_numbers(ir, op) => {
                 all.extend(operands(ir, op).into_iter().filter(|&it| seen.insert(it)));
             }
             _ => return false,
@@ -73,7 +73,7 @@ pub fn is_number(ir: &Ir, value: Value) -> bool {
 
 /// Returns true if a block argument is a function argument or an induction variable, and not an
 /// iteration argument.
-fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
+fn is_argument_or_induction_variable(ir: &Ir, block: Block, index: u32) -> bool {
     let region = ir.block(block).region;
     ir.entry_block(region) == block
         && ir.region(region).parent.is_some_and(|it| match ir.op(it).kind {
@@ -84,7 +84,7 @@ fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
 }
 
 /// Returns true if the results of an op are numbers whenever its operands are.
-fn keeps_numbers(ir: &Ir, op: Op) -> bool {
+fn preserves_numbers(ir: &Ir, op: Op) -> bool {
     match ir.op(op).kind {
         kind if kind.has(Traits::CONSTANT) => true,
         OpKind::ArithAddi | OpKind::ArithSubi | OpKind::ArithMuli | OpKind::ArithTrunci => {
@@ -125,14 +125,14 @@ pub fn int_of(ir: &Ir, value: Value) -> Option<i128> {
 }
 
 /// Returns the attribute of a constant of a type.
-pub fn to_attr(ir: &mut Ir, lists: &Lists, constant: Constant, ty: Type) -> Option<Attr> {
+pub fn to_attr(ir: &mut Ir, lists: &ElementLists, constant: Constant, ty: Type) -> Option<Attr> {
     match constant {
         Constant::Bottom | Constant::Unknown => None,
         Constant::Other(attr) => Some(attr),
-        Constant::Elements(_) => lists.written(constant, ty, |it| shaped(ir, ty, it)),
+        Constant::Elements(_) => lists.attr_of(constant, ty, |it| dense_attr(ir, ty, it)),
         Constant::Int(_) | Constant::Float(_) => match element_type(ir, ty) {
-            Some(_) => shaped(ir, ty, &[constant]),
-            None => scalar(ir, constant, ty),
+            Some(_) => dense_attr(ir, ty, &[constant]),
+            None => scalar_attr(ir, constant, ty),
         },
     }
 }
@@ -145,7 +145,7 @@ pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
     }
 }
 
-/// Returns a vector or tensor type with another element type; `element` if `ty` is another type.
+/// Returns a vector or tensor type with another element type; `element` if `intern_type` is another type.
 pub fn with_element(ir: &mut Ir, ty: Type, element: Type) -> Type {
     let mut data = ir.interner.type_data(ty).clone();
     match &mut data {
@@ -154,10 +154,10 @@ pub fn with_element(ir: &mut Ir, ty: Type, element: Type) -> Type {
         }
         _ => return element,
     }
-    ir.interner.ty(data)
+    ir.interner.intern_type(data)
 }
 
-fn scalar(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
+fn scalar_attr(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
     let data = match (constant, ir.interner.type_data(ty)) {
         (Constant::Int(value), TypeData::Int { width: 1, sign: Sign::Signless }) => {
             AttrData::Bool(value != 0)
@@ -172,11 +172,11 @@ fn scalar(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
         (Constant::Float(bits), TypeData::Float(_)) => AttrData::Float { bits, ty },
         _ => return None,
     };
-    Some(ir.interner.attr(data))
+    Some(ir.interner.intern_attr(data))
 }
 
 /// Returns a `dense<...>` attribute of elements; a single element is a splat.
-fn shaped(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
+fn dense_attr(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
     let element = element_type(ir, ty)?;
     let dims: Vec<u64> = match ir.interner.type_data(ty) {
         TypeData::Vector { dims, .. } => sizes(dims, elements.len() == 1)?,
@@ -185,13 +185,13 @@ fn shaped(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
     };
     let mut words = Vec::with_capacity(elements.len());
     for &it in elements {
-        let attr = scalar(ir, it, element)?;
+        let attr = scalar_attr(ir, it, element)?;
         let text = ir.interner.attr_text(attr);
         words.push(text.split(" : ").next().unwrap_or_default().to_owned());
     }
     let text = noisy_syntax::dense_text(&ir.interner, element, &dims, &words);
-    let name = ir.interner.name(&text);
-    Some(ir.interner.attr(AttrData::Elements(name, ty)))
+    let name = ir.interner.intern_name(&text);
+    Some(ir.interner.intern_attr(AttrData::Elements(name, ty)))
 }
 
 fn sizes(dims: &[Dim], may_scale: bool) -> Option<Vec<u64>> {

@@ -14,8 +14,8 @@ use noisy_syntax::{Form, Op, OpKind, Value};
 use crate::facts::noise::model::{GrowthKind, NoiseModel};
 use crate::program::secretness::is_secret;
 use noisy_dataflow::lattice::Chain;
-use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
-use noisy_dataflow::view::{Types, View};
+use noisy_dataflow::sparse::{AnalysisContext, CallPolicy, Domain, LoopPolicy, SparseForward};
+use noisy_dataflow::view::{HasInterner, ProgramView};
 use noisy_integers::Integers;
 
 /// A depth that reaches this number of multiplications in a recursion or a loop counts as
@@ -66,25 +66,25 @@ impl fmt::Display for Depth {
 }
 
 #[derive(Debug)]
-pub struct Depths {
+pub struct DepthAnalysis {
     model: Arc<NoiseModel>,
 }
 
-impl Depths {
+impl DepthAnalysis {
     /// Creates the analysis for a noise model.
     pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
         Self { model: model.into() }
     }
 }
 
-impl SparseForward for Depths {
+impl SparseForward for DepthAnalysis {
     type Fact = Depth;
     type Base = Integers;
 
-    const LOOPS: Loops = Loops::Replayed;
+    const LOOPS: LoopPolicy = LoopPolicy::Replayed;
 
-    fn calls(&self) -> Calls {
-        Calls::APART
+    fn calls(&self) -> CallPolicy {
+        CallPolicy::FOR_TRANSFORMS
     }
 
     fn transfer(
@@ -95,7 +95,7 @@ impl SparseForward for Depths {
         operands: &[Depth],
     ) -> Depth {
         let data = ir.op(op);
-        let operands = noisy_heir::known_operands(ir, op, operands);
+        let operands = noisy_heir::facts_of_operands(ir, op, operands);
         if operands.contains(&Depth::Bottom) {
             return Depth::Bottom;
         }
@@ -112,23 +112,23 @@ impl SparseForward for Depths {
             return Depth::Unknown;
         }
         let kind = rule.map(|it| it.kind());
-        if noisy_heir::encrypts(name) || kind == Some(GrowthKind::Fresh) {
+        if noisy_heir::is_encryption(name) || kind == Some(GrowthKind::Fresh) {
             return Depth::AtMost(0);
         }
-        if given == Depth::Public || noisy_heir::decrypts(name) {
+        if given == Depth::Public || noisy_heir::is_decryption(name) {
             return Depth::Public;
         }
         if noisy_heir::is_bootstrap(name) || kind == Some(GrowthKind::Reset) {
             return Depth::AtMost(0);
         }
-        let multiplies = noisy_heir::multiplies(name) || kind == Some(GrowthKind::Sum);
+        let multiplies = noisy_heir::is_scale_product(name) || kind == Some(GrowthKind::Sum);
         match given {
             Depth::AtMost(n) if multiplies => Depth::AtMost(n.saturating_add(1)),
             _ => given,
         }
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         _: &AnalysisContext<'_, Integers>,
         _: Op,

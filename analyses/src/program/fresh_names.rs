@@ -34,14 +34,14 @@ impl<'a> FreshNames<'a> {
     }
 
     /// Reserves a name. Returns false if it is used already.
-    fn take(&mut self, name: &str) -> bool {
+    fn reserve(&mut self, name: &str) -> bool {
         let known = self.ir.interner.find_name(name);
         !known.is_some_and(|it| self.existing.contains(&it)) && self.given.insert(name.to_owned())
     }
 
     /// Reserves and returns the first free name of `base`, `base_1`, `base_2`, ...
     pub fn fresh(&mut self, base: &str) -> String {
-        if self.take(base) { base.to_owned() } else { self.numbered(base) }
+        if self.reserve(base) { base.to_owned() } else { self.numbered(base) }
     }
 
     /// Reserves and returns the first free name of `base_1`, `base_2`, ...
@@ -50,7 +50,7 @@ impl<'a> FreshNames<'a> {
         loop {
             let name = format!("{base}_{n}");
             n += 1;
-            if self.take(&name) {
+            if self.reserve(&name) {
                 self.next.insert(base.to_owned(), n);
                 return name;
             }

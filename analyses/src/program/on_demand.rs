@@ -1,7 +1,7 @@
 //! Analyses that are solved at the first query and then updated by edits.
 //!
 //! *Law.* After any edits the facts equal those from scratch. *Cost.* None before the first query;
-//! then each edit updates the analysis. After [`MOST_UNASKED`] edits without a query the facts are
+//! then each edit updates the analysis. After [`MAX_UNQUERIED_EDITS`] edits without a query the facts are
 //! dropped.
 
 use std::sync::OnceLock;
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use noisy_syntax::{Delta, Ir, Value};
 
 use super::Program;
-use crate::program::depth::Depths;
-use crate::program::secretness::Secrets;
-use noisy_dataflow::sparse::{Input, Moved, Sparse, SparseForward};
+use crate::program::depth::DepthAnalysis;
+use crate::program::secretness::SecretnessAnalysis;
+use noisy_dataflow::sparse::{AnalysisInput, ChangedValues, SparseForward, SparseSolver};
 use noisy_integers::Integers;
 
 /// Takes a line for each analysis that reads integers and a noise model, with the name of its
@@ -27,8 +27,8 @@ macro_rules! asked {
 
         impl OnDemandFacts {
             /// Updates the facts after an edit. The integers must be up to date.
-            pub(super) fn update(&mut self, input: &Input<'_, Integers>, delta: &Delta) {
-                $(self.$name.update(input.ir, input.base, delta, input.base.moved());)*
+            pub(super) fn update(&mut self, input: &AnalysisInput<'_, Integers>, delta: &Delta) {
+                $(self.$name.update(input.ir, input.base, delta, input.base.changed_values());)*
             }
         }
 
@@ -40,7 +40,7 @@ macro_rules! asked {
                 /// as queries follow.
                 pub fn $name(&self, value: Value) -> <$analysis as SparseForward>::Fact {
                     let analysis = || <$analysis>::new(self.model().clone());
-                    let facts = self.asked.$name.get(self.ir(), self.integers(), analysis);
+                    let facts = self.on_demand.$name.get(self.ir(), self.integers(), analysis);
                     facts.fact(value).copied().unwrap_or_default()
                 }
             )*
@@ -50,58 +50,63 @@ macro_rules! asked {
 
 asked! {
     /// The largest number of multiplications on a path from a fresh ciphertext to a value.
-    depth: Depths;
+    depth: DepthAnalysis;
     /// The secretness of a value: secret if it may depend on encrypted data.
-    secretness: Secrets;
+    secretness: SecretnessAnalysis;
 }
 
 /// Maximum number of edits without a query, after which the facts are dropped.
-const MOST_UNASKED: u32 = 64;
+const MAX_UNQUERIED_EDITS: u32 = 64;
 
 /// The facts, if there are any now.
 #[derive(Debug)]
 pub(super) struct OnDemand<A: SparseForward> {
-    facts: OnceLock<Box<Sparse<A>>>,
+    facts: OnceLock<Box<SparseSolver<A>>>,
     /// Number of edits since the last query.
-    n_unasked: AtomicU32,
+    n_unqueried_edits: AtomicU32,
 }
 
 impl<A: SparseForward> Default for OnDemand<A> {
     fn default() -> Self {
-        Self { facts: OnceLock::new(), n_unasked: AtomicU32::new(0) }
+        Self { facts: OnceLock::new(), n_unqueried_edits: AtomicU32::new(0) }
     }
 }
 
 impl<A: SparseForward> OnDemand<A> {
     /// The facts of the current program.
-    pub(super) fn get(&self, ir: &Ir, base: &A::Base, analysis: impl FnOnce() -> A) -> &Sparse<A> {
-        self.n_unasked.store(0, Ordering::Relaxed);
-        let solve = || Box::new(Sparse::new(&Input { ir, base }, analysis()));
+    pub(super) fn get(
+        &self,
+        ir: &Ir,
+        base: &A::Base,
+        analysis: impl FnOnce() -> A,
+    ) -> &SparseSolver<A> {
+        self.n_unqueried_edits.store(0, Ordering::Relaxed);
+        let solve = || Box::new(SparseSolver::new(&AnalysisInput { ir, base }, analysis()));
         self.facts.get_or_init(solve)
     }
 
     /// The facts, if there are any now.
-    pub(super) fn kept(&self) -> Option<&Sparse<A>> {
-        self.n_unasked.store(0, Ordering::Relaxed);
+    pub(super) fn current(&self) -> Option<&SparseSolver<A>> {
+        self.n_unqueried_edits.store(0, Ordering::Relaxed);
         self.facts.get().map(Box::as_ref)
     }
 
     /// Updates the facts after an edit. The base is up to date; its update changed the facts of
-    /// `moved`.
-    pub(super) fn update(&mut self, ir: &Ir, base: &A::Base, delta: &Delta, moved: &Moved) {
+    /// `changed_values`.
+    pub(super) fn update(&mut self, ir: &Ir, base: &A::Base, delta: &Delta, moved: &ChangedValues) {
         let Some(facts) = self.facts.get_mut() else { return };
-        let n_unasked = self.n_unasked.get_mut();
+        let n_unasked = self.n_unqueried_edits.get_mut();
         *n_unasked += 1;
-        if *n_unasked > MOST_UNASKED {
+        if *n_unasked > MAX_UNQUERIED_EDITS {
             *self = Self::default();
         } else {
-            facts.update(&Input { ir, base }, delta, moved);
+            facts.update(&AnalysisInput { ir, base }, delta, moved);
         }
     }
 
     /// The values whose facts the last update changed; all if the facts were solved since.
-    pub(super) fn moved(&self) -> Option<&Moved> {
-        Some(self.facts.get()?.moved())
+    pub(super) fn moved(&self) -> Option<&ChangedValues> {
+        Some(self.facts.get()?.changed_values())
     }
 }
 
@@ -109,7 +114,7 @@ impl<A: SparseForward> OnDemand<A> {
 mod tests {
     use noisy_syntax::{Region, Value};
 
-    use super::MOST_UNASKED;
+    use super::MAX_UNQUERIED_EDITS;
     use crate::laws::{Random, program, random_edit};
     use crate::program::Program;
 
@@ -137,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_asked_for_between_edits_equal_those_from_scratch() {
+    fn queried_facts_after_edits_equal_those_from_scratch() {
         let mut n_told = 0;
         for seed in 1..=40 {
             let mut random = Random::new(seed);
@@ -158,19 +163,19 @@ mod tests {
     }
 
     #[test]
-    fn facts_that_nobody_asks_for_are_given_up() {
+    fn facts_without_queries_are_dropped() {
         let mut program = Program::new(
             "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  return\n}\n",
         );
-        assert!(program.asked.depth.facts.get().is_none());
+        assert!(program.on_demand.depth.facts.get().is_none());
         let end = program.source().text().len_bytes();
         let function = program.ir().functions()[0];
-        assert_eq!(program.deepest(function).to_string(), "depth 1");
-        for _ in 0..MOST_UNASKED {
+        assert_eq!(program.max_depth(function).to_string(), "depth 1");
+        for _ in 0..MAX_UNQUERIED_EDITS {
             program.edit(end..end, "\n");
-            assert!(program.asked.depth.facts.get().is_some());
+            assert!(program.on_demand.depth.facts.get().is_some());
         }
         program.edit(end..end, "\n");
-        assert!(program.asked.depth.facts.get().is_none());
+        assert!(program.on_demand.depth.facts.get().is_none());
     }
 }

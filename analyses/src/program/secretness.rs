@@ -11,8 +11,8 @@ use noisy_syntax::{Form, Op, OpKind, Value};
 
 use crate::facts::noise::model::NoiseModel;
 use noisy_dataflow::lattice::Chain;
-use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, SparseForward};
-use noisy_dataflow::view::{Types, View};
+use noisy_dataflow::sparse::{AnalysisContext, CallPolicy, Domain, SparseForward};
+use noisy_dataflow::view::{HasInterner, ProgramView};
 use noisy_integers::Integers;
 
 /// The fact of a value: secret if it may depend on encrypted data.
@@ -47,11 +47,11 @@ impl fmt::Display for Secretness {
 }
 
 #[derive(Debug)]
-pub struct Secrets {
+pub struct SecretnessAnalysis {
     model: Arc<NoiseModel>,
 }
 
-impl Secrets {
+impl SecretnessAnalysis {
     /// Creates the analysis. The model defines the types that carry noise.
     pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
         Self { model: model.into() }
@@ -73,12 +73,12 @@ pub(crate) fn is_secret(
     })
 }
 
-impl SparseForward for Secrets {
+impl SparseForward for SecretnessAnalysis {
     type Fact = Secretness;
     type Base = Integers;
 
-    fn calls(&self) -> Calls {
-        Calls::SHOWN
+    fn calls(&self) -> CallPolicy {
+        CallPolicy::FOR_DISPLAY
     }
 
     fn transfer(
@@ -91,17 +91,17 @@ impl SparseForward for Secrets {
         if ir.op(op).form == Form::Broken {
             return Secretness::Secret;
         }
-        let operands = noisy_heir::known_operands(ir, op, operands);
+        let operands = noisy_heir::facts_of_operands(ir, op, operands);
         if operands.contains(&Secretness::Bottom) {
             return Secretness::Bottom;
         }
-        if noisy_heir::decrypts(ir.op_name(op)) {
+        if noisy_heir::is_decryption(ir.op_name(op)) {
             return Secretness::Public;
         }
         operands.iter().copied().max().unwrap_or(Secretness::Public)
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         _: &AnalysisContext<'_, Integers>,
         _: Op,

@@ -5,11 +5,11 @@ use std::time::Instant;
 use noisy_syntax::{Op, Source, TextEdit};
 use rustc_hash::FxHashMap;
 
-use super::placement::{self, FixError, Options, Outcome};
-use super::trial::{self, Trial};
+use super::placement::{self, PlacementError, PlacementOptions, PlacementOutcome};
+use super::trial::{self, FixTrial};
 use crate::document::Document;
 use crate::problems;
-use crate::report::diagnostic::{Applicability, Diagnostic, Fix, combine};
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, combine_fixes};
 use crate::report::remarks::Remark;
 
 impl Document {
@@ -24,40 +24,40 @@ impl Document {
     pub fn insert_reduces(
         &mut self,
         functions: &[Op],
-        options: &Options,
-    ) -> Result<Outcome, FixError> {
+        options: &PlacementOptions,
+    ) -> Result<PlacementOutcome, PlacementError> {
         let start = Instant::now();
         let proposal = placement::propose(self, functions, options);
-        let edits = in_few(&proposal.edits, self.source());
+        let edits = merge_near(&proposal.edits, self.source());
         // The clone is cheap: ropes share their chunks.
         let before = self.source().text().clone();
         let all = self.ir().functions();
         // Functions with calls are not edited in place: their placement may need a second attempt.
-        if edits.is_empty() || proposal.has_calls() || !self.edit_few(&edits) {
-            let outcome = proposal.settled(self, functions, options, start)?;
-            return Ok(self.become_of(outcome));
+        if edits.is_empty() || proposal.has_calls() || !self.edit_in_place(&edits) {
+            let outcome = proposal.verified(self, functions, options, start)?;
+            return Ok(self.adopt_program(outcome));
         }
-        if proposal.is_kept_by(self) {
+        if proposal.is_verified_by(self) {
             return Ok(proposal.outcome(self, functions));
         }
-        self.go_back(&before.to_string());
+        self.restore(&before.to_string());
         let position_of: FxHashMap<Op, usize> = all.into_iter().zip(0..).collect();
         let all = self.ir().functions();
         let same = |it: &Op| all.get(*position_of.get(it)?).copied();
         let functions: Vec<Op> = functions.iter().filter_map(same).collect();
         let outcome = placement::insert_reduces(self, &functions, options)?;
-        Ok(self.become_of(outcome))
+        Ok(self.adopt_program(outcome))
     }
 
     /// Replaces the document by the program of an outcome, if it has one.
-    fn become_of(&mut self, mut outcome: Outcome) -> Outcome {
+    fn adopt_program(&mut self, mut outcome: PlacementOutcome) -> PlacementOutcome {
         if let Some(after) = outcome.after.take() {
-            *self = Self::of(after);
+            *self = Self::from_program(after);
         }
         outcome
     }
 
-    fn go_back(&mut self, before: &str) {
+    fn restore(&mut self, before: &str) {
         *self = Self::with_model(before, self.model().clone());
     }
 
@@ -68,7 +68,7 @@ impl Document {
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
     ) -> Vec<Option<Fix>> {
         let (program, index) = self.parts();
-        trial::fixes(program, index, diagnostics, &mut Trial::default())
+        trial::fixes(program, index, diagnostics, &mut FixTrial::default())
     }
 
     /// Returns all fixes of each diagnostic of the current text, the best first: those of
@@ -97,7 +97,7 @@ impl Document {
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
         unsafe_too: bool,
     ) -> (Vec<TextEdit>, usize) {
-        self.fixes_together(diagnostics, unsafe_too, &mut Trial::default())
+        self.fixes_together(diagnostics, unsafe_too, &mut FixTrial::default())
     }
 
     /// Applies the edits of [`Document::fix_all`] if `is_kept` accepts the document after them.
@@ -111,21 +111,21 @@ impl Document {
         unsafe_too: bool,
         is_kept: &mut dyn FnMut(&Self) -> bool,
     ) -> Option<(Vec<TextEdit>, usize)> {
-        let fixes = trial::unproven(self, diagnostics.clone());
+        let fixes = trial::unverified_fixes(self, diagnostics.clone());
         let is_problem = diagnostics.clone().into_iter().map(problems::hides_others);
         let fixes = fixes.into_iter().zip(is_problem);
-        let (edits, is_taken) = combine(&self.applicable(fixes, unsafe_too));
-        let few = in_few(&edits, self.source());
+        let (edits, is_taken) = combine_fixes(&self.applicable(fixes, unsafe_too));
+        let few = merge_near(&edits, self.source());
         if few.is_empty() {
             return None;
         }
         // The clone is cheap: ropes share their chunks.
         let before = self.source().text().clone();
-        if self.edit_few(&few) {
+        if self.edit_in_place(&few) {
             if is_kept(self) {
                 return Some((edits, is_taken.into_iter().filter(|&it| it).count()));
             }
-            self.go_back(&before.to_string());
+            self.restore(&before.to_string());
         }
         let (after, edits, n) = self.with_all_fixed(diagnostics, unsafe_too)?;
         is_kept(&after).then(|| {
@@ -142,7 +142,7 @@ impl Document {
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
         unsafe_too: bool,
     ) -> Option<(Self, Vec<TextEdit>, usize)> {
-        let mut trial = Trial::default();
+        let mut trial = FixTrial::default();
         let (edits, n) = self.fixes_together(diagnostics, unsafe_too, &mut trial);
         if edits.is_empty() {
             return None;
@@ -158,7 +158,7 @@ impl Document {
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
         unsafe_too: bool,
-        trial: &mut Trial,
+        trial: &mut FixTrial,
     ) -> (Vec<TextEdit>, usize) {
         let (program, index) = self.parts();
         let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
@@ -166,9 +166,9 @@ impl Document {
         let is_problem = diagnostics.into_iter().map(problems::hides_others);
         let mut fixes = self.applicable(fixes.into_iter().zip(is_problem), unsafe_too);
         loop {
-            let (edits, is_taken) = combine(&fixes);
+            let (edits, is_taken) = combine_fixes(&fixes);
             // Each fix is verified separately. But two fixes may introduce the same name.
-            if fixes.len() <= 1 || trial::holds(program, index, &edits, trial) {
+            if fixes.len() <= 1 || trial::is_valid(program, index, &edits, trial) {
                 return (edits, is_taken.into_iter().filter(|&it| it).count());
             }
             fixes.truncate(fixes.len() / 2);
@@ -211,7 +211,7 @@ mod tests;
 
 /// Merges edits that are near each other: writing the text between them again costs less than
 /// another edit.
-fn in_few(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
+fn merge_near(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
     const NEAR: usize = 512;
     let mut out: Vec<TextEdit> = Vec::new();
     for it in edits {

@@ -7,7 +7,7 @@
 //! *Law.* Every returned placement has been verified. The edited text has no noise error in the
 //! fixed functions, no additional noise error in other functions, no new problem of other kinds,
 //! and exactly the promised number of additional ops. A function with an error other than noise, or
-//! with unknown noise, is not changed. With [`Options::replace`] the cost of a group does not
+//! with unknown noise, is not changed. With [`PlacementOptions::replace`] the cost of a group does not
 //! increase.
 
 pub mod extract;
@@ -25,33 +25,34 @@ use noisy_syntax::Op;
 use num_integer::gcd;
 
 use self::extract::Objective;
-pub use self::manage::{Insert, STAGES};
-use self::verify::Promise;
+pub use self::manage::{InsertFunction, MANAGEMENT_STAGES};
+use self::verify::ExpectedCounts;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 use noisy_placement::{
-    Cache, Certificate, Infeasible, Instance, Limits, Phase, Placement, Progress, Site, place_with,
+    Certificate, Infeasible, Instance, Placement, PlacementCache, PlacementLimits, PlacementPhase,
+    PlacementProgress, Site, place_with,
 };
 
 /// Options of [`insert_reduces`].
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct PlacementOptions {
     /// Limits of the optimizer, for all functions together.
-    pub limits: Limits,
+    pub limits: PlacementLimits,
     /// The objective to minimize.
     pub objective: Objective,
     /// A cache of solved instances.
-    pub cache: Option<Arc<Cache>>,
+    pub cache: Option<Arc<PlacementCache>>,
     /// True if existing resets may be removed to reduce the cost. Legal functions are then
     /// optimized too.
     pub replace: bool,
     /// The observer of the progress.
-    pub watch: Option<Watch>,
+    pub watch: Option<ProgressCallback>,
     /// True if the proof of each group is kept: [`FunctionGroup::proof`].
     pub wants_proofs: bool,
 }
 
-impl Options {
+impl PlacementOptions {
     /// Returns true if another thread has cancelled the search.
     pub(super) fn is_cancelled(&self) -> bool {
         self.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
@@ -65,12 +66,12 @@ impl Options {
         function: Op,
         (instance, unit): (&Instance, u64),
         is_exact: bool,
-        limits: &Limits,
+        limits: &PlacementLimits,
     ) -> Result<Placement, Infeasible> {
-        let mut tell = |it: &Progress| {
+        let mut tell = |it: &PlacementProgress| {
             if let Some(watch) = &self.watch {
                 let bound = if is_exact { it.lower_bound } else { 0 };
-                watch.tell(Standing {
+                watch.tell(GroupProgress {
                     function: program.function_name(function),
                     phase: it.phase,
                     price: Price { units: it.cost, unit },
@@ -88,18 +89,19 @@ impl Options {
 /// Returns the cache of solved instances of this process: the same function may be in many files,
 /// and an editor repeats its requests. Fast solutions are not cached: for 10,000 small files they
 /// would need more memory than all other data.
-pub fn shared_cache() -> Arc<Cache> {
+pub fn shared_cache() -> Arc<PlacementCache> {
     const SLOW: Duration = Duration::from_millis(2);
-    static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(|| Arc::new(Cache::of_at_least(SLOW)));
+    static KNOWN: LazyLock<Arc<PlacementCache>> =
+        LazyLock::new(|| Arc::new(PlacementCache::for_slow_answers(SLOW)));
     KNOWN.clone()
 }
 
 /// The progress of the optimizer for a group of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct GroupProgress {
     /// The name of the first function of the group, without `@`.
     pub function: String,
-    pub phase: Phase,
+    pub phase: PlacementPhase,
     /// The cost of the best legal placement so far.
     pub price: Price,
     /// A lower bound of the cost of any legal placement.
@@ -107,12 +109,12 @@ pub struct Standing {
 }
 
 /// `@f: searching, cost 12, lower bound 10`
-impl fmt::Display for Standing {
+impl fmt::Display for GroupProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match self.phase {
-            Phase::Greedy => "first answer",
-            Phase::Search => "searching",
-            Phase::Done => "checking",
+            PlacementPhase::Greedy => "first answer",
+            PlacementPhase::Search => "searching",
+            PlacementPhase::Done => "checking",
         };
         let Self { function, price, least_price, .. } = self;
         write!(f, "@{function}: {phase}, cost {price}, lower bound {least_price}")
@@ -123,20 +125,20 @@ impl fmt::Display for Standing {
 /// at most for each part of a problem, and must return quickly. It is not called for cached
 /// solutions.
 #[derive(Clone)]
-pub struct Watch(Arc<dyn Fn(Standing) + Send + Sync>);
+pub struct ProgressCallback(Arc<dyn Fn(GroupProgress) + Send + Sync>);
 
-impl Watch {
-    pub fn new(tell: impl Fn(Standing) + Send + Sync + 'static) -> Self {
+impl ProgressCallback {
+    pub fn new(tell: impl Fn(GroupProgress) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
 
     /// Calls the callback.
-    pub fn tell(&self, standing: Standing) {
+    pub fn tell(&self, standing: GroupProgress) {
         (self.0)(standing);
     }
 }
 
-impl fmt::Debug for Watch {
+impl fmt::Debug for ProgressCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Watch")
     }
@@ -144,19 +146,19 @@ impl fmt::Debug for Watch {
 
 /// The changes of a fixed function. Costs are in units of `1 / unit` executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fixed {
+pub struct FixedFunction {
     /// Number of inserted ops.
-    pub inserted: usize,
+    pub n_inserted: usize,
     /// Number of removed ops.
-    pub removed: usize,
-    /// The cost of all inserted ops and, with [`Options::replace`], of the kept ones.
+    pub n_removed: usize,
+    /// The cost of all inserted ops and, with [`PlacementOptions::replace`], of the kept ones.
     pub cost: u64,
     /// A lower bound of the cost of any placement, with the final placement in the other functions
     /// of the group.
     pub lower_bound: u64,
     /// The cost of an op that is executed once.
     pub unit: u64,
-    /// Index of its group in [`Outcome::groups`].
+    /// Index of its group in [`PlacementOutcome::groups`].
     pub group: usize,
 }
 
@@ -166,7 +168,7 @@ pub struct Fixed {
 pub struct FunctionGroup {
     /// The functions that may be changed.
     pub functions: Vec<Op>,
-    /// The cost of all inserted ops and, with [`Options::replace`], of the kept ones.
+    /// The cost of all inserted ops and, with [`PlacementOptions::replace`], of the kept ones.
     pub cost: u64,
     /// A lower bound of the cost of any placement in these functions. It is 0 if the problem is
     /// stricter than the analysis: see [`extract::Extraction::is_exact`].
@@ -175,10 +177,10 @@ pub struct FunctionGroup {
     pub unit: u64,
     /// Number of disjoint cores: each core is a set of sites, at least one of which needs an op. 0
     /// if cores were not searched.
-    pub disjoint_cores: usize,
+    pub n_disjoint_cores: usize,
     /// The lower bound that the certificate proves (see [`noisy_placement::Certificate`]).
-    pub certified: u64,
-    /// The problem, the solution and the proof, if [`Options::wants_proofs`].
+    pub certified_bound: u64,
+    /// The problem, the solution and the proof, if [`PlacementOptions::wants_proofs`].
     pub proof: Option<Arc<GroupProof>>,
 }
 
@@ -209,11 +211,11 @@ impl FunctionGroup {
 
     /// The lower bound that the certificate proves, in executions.
     pub fn certified_price(&self) -> Price {
-        Price { units: self.certified, unit: self.unit }
+        Price { units: self.certified_bound, unit: self.unit }
     }
 }
 
-impl Fixed {
+impl FixedFunction {
     pub(crate) fn price(&self) -> Price {
         Price { units: self.cost, unit: self.unit }
     }
@@ -252,23 +254,23 @@ impl fmt::Display for Price {
 
 /// The result for a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The function is already legal and, with [`Options::replace`], no cheaper placement was
+pub enum PlacementVerdict {
+    /// The function is already legal and, with [`PlacementOptions::replace`], no cheaper placement was
     /// found.
     Legal,
     /// The function becomes legal or cheaper.
-    Fixed(Fixed),
+    Fixed(FixedFunction),
     /// The function is not changed, for this reason.
     Refused(String),
 }
 
-impl Verdict {
+impl PlacementVerdict {
     /// Returns true if no cheaper placement exists.
     pub fn is_optimal(&self) -> bool {
         match self {
-            Verdict::Legal => true,
-            Verdict::Fixed(it) => it.lower_bound >= it.cost,
-            Verdict::Refused(_) => false,
+            PlacementVerdict::Legal => true,
+            PlacementVerdict::Fixed(it) => it.lower_bound >= it.cost,
+            PlacementVerdict::Refused(_) => false,
         }
     }
 }
@@ -279,12 +281,12 @@ pub struct FunctionOutcome {
     pub function: Op,
     /// Its symbol name without `@`, or an empty string.
     pub name: String,
-    pub verdict: Verdict,
+    pub verdict: PlacementVerdict,
 }
 
 /// The result of [`insert_reduces`].
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct PlacementOutcome {
     /// The requested functions, in the order of the request.
     pub functions: Vec<FunctionOutcome>,
     /// The groups of functions that were optimized together.
@@ -295,11 +297,11 @@ pub struct Outcome {
     pub after: Option<Program>,
 }
 
-impl Outcome {
-    fn fixed(&self) -> impl Iterator<Item = &Fixed> {
+impl PlacementOutcome {
+    fn fixed(&self) -> impl Iterator<Item = &FixedFunction> {
         self.functions.iter().filter_map(|it| match &it.verdict {
-            Verdict::Fixed(fixed) => Some(fixed),
-            Verdict::Legal | Verdict::Refused(_) => None,
+            PlacementVerdict::Fixed(fixed) => Some(fixed),
+            PlacementVerdict::Legal | PlacementVerdict::Refused(_) => None,
         })
     }
 
@@ -309,17 +311,17 @@ impl Outcome {
     }
 
     /// Returns the number of ops that the fix inserts.
-    pub fn inserted(&self) -> usize {
-        self.fixed().map(|it| it.inserted).sum()
+    pub fn n_inserted(&self) -> usize {
+        self.fixed().map(|it| it.n_inserted).sum()
     }
 
     /// Returns the number of ops that the fix removes.
-    pub fn removed(&self) -> usize {
-        self.fixed().map(|it| it.removed).sum()
+    pub fn n_removed(&self) -> usize {
+        self.fixed().map(|it| it.n_removed).sum()
     }
 
     /// Describes the proven bound of the cost of a function, and the functions of its group.
-    pub fn proof(&self, fixed: &Fixed) -> String {
+    pub fn proof(&self, fixed: &FixedFunction) -> String {
         let Some(group) = self.groups.get(fixed.group) else { return String::new() };
         let (cost, least) = (fixed.price(), fixed.least_price());
         let proof = if group.is_optimal() {
@@ -330,8 +332,8 @@ impl Outcome {
             format!("cost {cost}, proven lower bound {least}")
         };
         let mut with = self.functions.iter().filter(|it| match it.verdict {
-            Verdict::Fixed(of) => of.group == fixed.group,
-            Verdict::Legal | Verdict::Refused(_) => false,
+            PlacementVerdict::Fixed(of) => of.group == fixed.group,
+            PlacementVerdict::Legal | PlacementVerdict::Refused(_) => false,
         });
         match with.clone().count() {
             0 | 1 => proof,
@@ -348,7 +350,7 @@ impl Outcome {
 
     /// Describes the fix in a line.
     fn title(&self, op: &str) -> String {
-        let what = match (self.inserted(), self.removed()) {
+        let what = match (self.n_inserted(), self.n_removed()) {
             (n, 0) => format!("Insert {n} {op}"),
             (0, n) => format!("Remove {n} {op}"),
             (new, old) => format!("Replace {old} {op} with {new}"),
@@ -364,7 +366,7 @@ impl Outcome {
             format!("{what} (proven optimal)")
         } else if bound.units == 0 {
             what
-        } else if self.removed() == 0 && cost.to_string() == self.inserted().to_string() {
+        } else if self.n_removed() == 0 && cost.to_string() == self.n_inserted().to_string() {
             format!("{what} (at least {bound} needed)")
         } else {
             format!("{what} (cost {cost}, proven lower bound {bound})")
@@ -374,22 +376,22 @@ impl Outcome {
 
 /// An error of a placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FixError {
+pub enum PlacementError {
     /// The edited text failed the verification, for this reason; it is not offered.
     Unverified(String),
 }
 
-impl fmt::Display for FixError {
+impl fmt::Display for PlacementError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FixError::Unverified(how) => {
+            PlacementError::Unverified(how) => {
                 write!(f, "the placement failed the check by re-analysis: {how}")
             }
         }
     }
 }
 
-impl std::error::Error for FixError {}
+impl std::error::Error for PlacementError {}
 
 /// Computes the cheapest placement of `reduce_noise` in some functions as edits. Functions that
 /// call each other are optimized together; functions outside of `functions` are not changed.
@@ -401,24 +403,24 @@ impl std::error::Error for FixError {}
 pub fn insert_reduces(
     program: &Program,
     functions: &[Op],
-    options: &Options,
-) -> Result<Outcome, FixError> {
+    options: &PlacementOptions,
+) -> Result<PlacementOutcome, PlacementError> {
     let start = Instant::now();
-    propose(program, functions, options).settled(program, functions, options, start)
+    propose(program, functions, options).verified(program, functions, options, start)
 }
 
 /// The edits of a placement before verification, and the expected result of the verification.
 pub(crate) struct Proposal {
-    answers: group::Answers,
+    answers: group::GroupPlacements,
     /// The edits, sorted by position.
     pub edits: Vec<TextEdit>,
-    promise: Promise,
+    promise: ExpectedCounts,
 }
 
 impl Proposal {
     /// Returns true if an edited program passes the verification.
-    pub(crate) fn is_kept_by(&self, after: &Program) -> bool {
-        self.promise.kept_by(after).is_ok()
+    pub(crate) fn is_verified_by(&self, after: &Program) -> bool {
+        self.promise.check_program(after).is_ok()
     }
 
     /// Returns true if a changed function calls another function or is called.
@@ -432,20 +434,20 @@ impl Proposal {
     /// # Errors
     ///
     /// Those of [`insert_reduces`].
-    pub(crate) fn settled(
+    pub(crate) fn verified(
         self,
         program: &Program,
         functions: &[Op],
-        options: &Options,
+        options: &PlacementOptions,
         start: Instant,
-    ) -> Result<Outcome, FixError> {
+    ) -> Result<PlacementOutcome, PlacementError> {
         let Self { mut answers, mut edits, promise } = self;
         let mut after = None;
         if !answers.fixed.is_empty() {
             let mut verified = verify::verify(program, &promise, &edits);
             if let Err(unverified) = verified {
                 let refused = remove_rejected(program, &mut answers, Some(unverified.clone()));
-                let is_defect = |it: &(group::Answer, String)| !it.0.has_calls;
+                let is_defect = |it: &(group::GroupPlacement, String)| !it.0.has_calls;
                 if refused.is_empty() || refused.iter().any(is_defect) {
                     return Err(unverified);
                 }
@@ -456,8 +458,12 @@ impl Proposal {
                     again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
                 let asked: Vec<Op> =
                     refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
-                let mut later =
-                    group::solve(program, &asked, &again, noisy_dataflow::sparse::MAX_APART);
+                let mut later = group::solve(
+                    program,
+                    &asked,
+                    &again,
+                    noisy_dataflow::sparse::DEFAULT_MAX_CONTEXTS,
+                );
                 let refused = remove_rejected(program, &mut later, None);
                 if refused.iter().any(is_defect) {
                     return Err(unverified);
@@ -469,9 +475,9 @@ impl Proposal {
                 }
                 answers.fixed.append(&mut later.fixed);
                 answers.refused.extend(later.refused);
-                let all: Vec<&group::Answer> = answers.fixed.iter().collect();
+                let all: Vec<&group::GroupPlacement> = answers.fixed.iter().collect();
                 edits = layout::edits(program, &all);
-                verified = verify::verify(program, &Promise::of(program, &all), &edits);
+                verified = verify::verify(program, &ExpectedCounts::of(program, &all), &edits);
             }
             after = Some(verified?);
         }
@@ -481,19 +487,19 @@ impl Proposal {
     }
 
     /// Returns the outcome for the requested functions; the edits must have been verified.
-    pub(crate) fn outcome(self, program: &Program, functions: &[Op]) -> Outcome {
+    pub(crate) fn outcome(self, program: &Program, functions: &[Op]) -> PlacementOutcome {
         outcome(program, functions, self.answers, self.edits)
     }
 }
 
 /// Returns the edits of the cheapest placement, before verification.
-pub(crate) fn propose(program: &Program, functions: &[Op], options: &Options) -> Proposal {
-    let answers = group::solve(program, functions, options, extract::MOST_COPIES);
-    let all: Vec<&group::Answer> = answers.fixed.iter().collect();
+pub(crate) fn propose(program: &Program, functions: &[Op], options: &PlacementOptions) -> Proposal {
+    let answers = group::solve(program, functions, options, extract::MAX_COPIES);
+    let all: Vec<&group::GroupPlacement> = answers.fixed.iter().collect();
     let (edits, promise) = if all.is_empty() {
-        (Vec::new(), Promise::default())
+        (Vec::new(), ExpectedCounts::default())
     } else {
-        (layout::edits(program, &all), Promise::of(program, &all))
+        (layout::edits(program, &all), ExpectedCounts::of(program, &all))
     };
     Proposal { answers, edits, promise }
 }
@@ -501,10 +507,10 @@ pub(crate) fn propose(program: &Program, functions: &[Op], options: &Options) ->
 fn outcome(
     program: &Program,
     functions: &[Op],
-    answers: group::Answers,
+    answers: group::GroupPlacements,
     edits: Vec<TextEdit>,
-) -> Outcome {
-    let mut outcome = Outcome::default();
+) -> PlacementOutcome {
+    let mut outcome = PlacementOutcome::default();
     for (&function, verdict) in functions.iter().zip(answers.verdicts(functions)) {
         let name = program.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
@@ -526,9 +532,9 @@ fn outcome(
 /// each rejected group.
 fn remove_rejected(
     program: &Program,
-    answers: &mut group::Answers,
-    known: Option<FixError>,
-) -> Vec<(group::Answer, String)> {
+    answers: &mut group::GroupPlacements,
+    known: Option<PlacementError>,
+) -> Vec<(group::GroupPlacement, String)> {
     let (mut sound, mut unsound) = (Vec::new(), Vec::new());
     let mut open = vec![(std::mem::take(&mut answers.fixed), known)];
     while let Some((mut these, known)) = open.pop() {
@@ -536,9 +542,9 @@ fn remove_rejected(
             continue;
         }
         let why = known.or_else(|| {
-            let all: Vec<&group::Answer> = these.iter().collect();
+            let all: Vec<&group::GroupPlacement> = these.iter().collect();
             let edits = layout::edits(program, &all);
-            verify::verify(program, &Promise::of(program, &all), &edits).err()
+            verify::verify(program, &ExpectedCounts::of(program, &all), &edits).err()
         });
         match why {
             None => sound.append(&mut these),

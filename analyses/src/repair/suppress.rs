@@ -1,25 +1,25 @@
 //! Suppression of diagnostics by comments: `noisy-check --add-suppressions`.
 
-use super::{MAX_ROUNDS, Repaired, Rules};
+use super::{MAX_ROUNDS, RepairResult, ReportRules};
 use crate::checks;
 use crate::document::Document;
 use crate::report::diagnostic::Severity;
 
 /// Suppresses the errors and warnings of a document by comments, if that is possible, and removes
 /// comments that suppress nothing.
-pub fn suppress(document: &mut Document, rules: &dyn Rules) -> Repaired {
-    let mut repaired = Repaired::default();
+pub fn suppress(document: &mut Document, rules: &dyn ReportRules) -> RepairResult {
+    let mut repaired = RepairResult::default();
     // Suppression of a diagnostic may reveal others.
     for _ in 0..MAX_ROUNDS {
-        let mut found = rules.found_in_brief(document);
+        let mut found = rules.brief_diagnostics(document);
         rules.apply(&mut found);
         found.retain(|it| it.severity <= Severity::Warning);
-        let unused = found.iter().filter(|it| !checks::can_be_allowed(it.code));
+        let unused = found.iter().filter(|it| !checks::can_be_suppressed(it.code));
         let (mut edits, n_removed) = document.fix_all(unused, false);
         let mut n_added = 0;
         if edits.is_empty() {
-            found.retain(|it| checks::can_be_allowed(it.code));
-            edits = checks::allow(document, &found);
+            found.retain(|it| checks::can_be_suppressed(it.code));
+            edits = checks::suppression_edits(document, &found);
             n_added = found.len();
         }
         if edits.is_empty() {

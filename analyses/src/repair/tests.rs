@@ -48,12 +48,17 @@ const MANAGED: &str = "module attributes {backend.config_override = {bootstrapLe
 
 /// Repairs a text. Returns the repairs and the text after them, and asserts that the edits give
 /// this text.
-fn repaired(text: &str, scope: Scope<'_>, level_budget: Option<u32>) -> (Repaired, String) {
+fn repaired(
+    text: &str,
+    scope: RepairScope<'_>,
+    level_budget: Option<u32>,
+) -> (RepairResult, String) {
     let mut model = NoiseModel::tutorial();
     model.heir.level_budget = level_budget.and_then(std::num::NonZeroU32::new);
     let mut document = Document::with_model(text, model);
-    let options = Options::default();
-    let wanted = Wanted { rules: &DefaultRules, unsafe_fixes: false, placement: Some(&options) };
+    let options = PlacementOptions::default();
+    let wanted =
+        RepairOptions { rules: &DefaultRules, unsafe_fixes: false, placement: Some(&options) };
     let repaired = repair(&mut document, scope, &wanted).expect("no defect");
     let after = document.source().text().to_string();
     assert_eq!(TextEdit::apply_all(&repaired.edits(text, &document), text), after);
@@ -65,7 +70,7 @@ fn repaired(text: &str, scope: Scope<'_>, level_budget: Option<u32>) -> (Repaire
 
 #[test]
 fn bootstraps_come_before_relinearizations() {
-    for scope in [Scope::File, Scope::Function(0)] {
+    for scope in [RepairScope::File, RepairScope::Function(0)] {
         let (done, text) = repaired(MANAGED, scope, None);
         assert_eq!(done.title(), "Insert 2 relinearize (proven optimal)");
         assert_eq!(text.matches("mgmt.relinearize").count(), 2, "{text}");
@@ -75,7 +80,7 @@ fn bootstraps_come_before_relinearizations() {
         assert_eq!(text.matches("mgmt.bootstrap").count(), 1, "{text}");
         assert_eq!(text.matches("mgmt.relinearize").count(), 2, "{text}");
     }
-    let (done, text) = repaired(MANAGED, Scope::Code("level-underflow"), Some(1));
+    let (done, text) = repaired(MANAGED, RepairScope::Code("level-underflow"), Some(1));
     assert!(!done.is_changed() && done.placed.is_empty(), "{text}");
 }
 
@@ -101,18 +106,18 @@ fn scopes_repair_their_diagnostics_only() {
     let whole = |it: &str| (it.matches("reduce_noise").count(), it.matches("allow").count());
     let (n_reduces, n_allowed) = whole(&text);
     assert_eq!((n_reduces, n_allowed), (0, 2));
-    let (done, after) = repaired(&text, Scope::File, None);
+    let (done, after) = repaired(&text, RepairScope::File, None);
     assert_eq!(done.n_fixed, 2);
     assert!(done.title().starts_with("Fix 2 problems; Insert "), "{}", done.title());
     let (n_reduces, n_allowed) = whole(&after);
     assert!(n_reduces > 0 && n_allowed == 0, "{after}");
-    let (done, second) = repaired(&text, Scope::Function(1), None);
+    let (done, second) = repaired(&text, RepairScope::Function(1), None);
     assert_eq!((done.n_fixed, whole(&second)), (1, (n_reduces / 2, 1)), "{second}");
     let half = text.len() / 2;
     assert_eq!(second[..half], text[..half]);
-    let (done, allowed) = repaired(&text, Scope::Code("unused-suppression"), None);
+    let (done, allowed) = repaired(&text, RepairScope::Code("unused-suppression"), None);
     assert_eq!((done.title().as_str(), whole(&allowed)), ("Fix 2 problems", (0, 0)), "{allowed}");
-    assert_eq!(repaired(&after, Scope::File, None).1, after);
+    assert_eq!(repaired(&after, RepairScope::File, None).1, after);
 }
 
 #[test]
@@ -124,8 +129,8 @@ fn a_code_is_repaired_until_nothing_is_left() {
 }
 ";
     // Hints are repaired only if the scope is their code.
-    assert_eq!(repaired(text, Scope::File, None).1, text);
-    let (done, after) = repaired(text, Scope::Code("unused-op"), None);
+    assert_eq!(repaired(text, RepairScope::File, None).1, text);
+    let (done, after) = repaired(text, RepairScope::Code("unused-op"), None);
     assert_eq!(after, "func.func @f(%x: i5) {\n  return\n}\n");
     assert!(done.n_fixed >= 1);
 }
@@ -133,7 +138,7 @@ fn a_code_is_repaired_until_nothing_is_left() {
 #[test]
 fn a_broken_function_is_left_as_it_is() {
     let text = two_functions().replacen("return %2", "return %gone", 1);
-    let (done, after) = repaired(&text, Scope::File, None);
+    let (done, after) = repaired(&text, RepairScope::File, None);
     let end = text.find("func.func @g").expect("it has two functions");
     assert_eq!(after[..end], text[..end]);
     assert!(after[end..].contains("reduce_noise") && !after[end..].contains("allow"), "{after}");

@@ -5,11 +5,11 @@
 use noisy_syntax::{Op, Source};
 use rustc_hash::FxHashMap;
 
-use crate::checks::{self, Detail, Fixing, Index};
+use crate::checks::{self, DiagnosticDetail, FixFunction, Index};
 use crate::explain::core_range;
 use crate::problems;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine};
+use crate::report::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine_fixes};
 use crate::report::remarks::Remark;
 
 /// Maximum number of edits for one request. Later diagnostics have no fix.
@@ -25,10 +25,10 @@ pub(super) fn fixes<'a>(
     program: &Program,
     index: &Index,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
-    trial: &mut Trial,
+    trial: &mut FixTrial,
 ) -> Vec<Option<Fix>> {
     let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
-    let mut fixes = unproven(program, diagnostics.iter().copied());
+    let mut fixes = unverified_fixes(program, diagnostics.iter().copied());
     if fixes.iter().all(Option::is_none) {
         return fixes;
     }
@@ -46,7 +46,7 @@ pub(super) fn fixes<'a>(
         }
     }
     if fixes.iter().any(Option::is_some) {
-        fixes = proven(program, index, fixes, trial);
+        fixes = verified_fixes(program, index, fixes, trial);
     }
     fixes.into_iter().zip(tried).map(|(fix, tried)| fix.or(tried)).collect()
 }
@@ -70,7 +70,7 @@ pub(super) fn choices<'a>(
     let others: Vec<usize> =
         (0..out.len()).filter(|&it| !problems::is_problem(diagnostics[it])).collect();
     let wanted = others.iter().map(|&it| diagnostics[it]);
-    let found = fixes(program, index, wanted, &mut Trial::default());
+    let found = fixes(program, index, wanted, &mut FixTrial::default());
     for (n, fix) in others.into_iter().zip(found) {
         out[n] = fix.into_iter().collect();
     }
@@ -78,20 +78,20 @@ pub(super) fn choices<'a>(
 }
 
 /// Returns the fix of each diagnostic without verification. Most of these fixes add no error.
-pub(super) fn unproven<'a>(
+pub(super) fn unverified_fixes<'a>(
     program: &Program,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
 ) -> Vec<Option<Fix>> {
     let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
-    let along = checks::moves_along(program, &diagnostics);
+    let along = checks::moved_with_others(program, &diagnostics);
     let mut n_edits = 0;
     let mut together: FxHashMap<&str, std::vec::IntoIter<Option<Fix>>> = FxHashMap::default();
     let fix = |(at, it): (usize, &&Diagnostic)| {
         let is_wanted = n_edits < MAX_EDITS && !along.contains(&at);
         let fix = match checks::find(it.code).and_then(|it| it.fix) {
             None => None,
-            Some(Fixing::Each(fix)) => is_wanted.then(|| fix(program, it)).flatten(),
-            Some(Fixing::Together(fix)) => {
+            Some(FixFunction::Each(fix)) => is_wanted.then(|| fix(program, it)).flatten(),
+            Some(FixFunction::Together(fix)) => {
                 let found = together.entry(it.code).or_insert_with(|| {
                     let is_same = |other: &&&Diagnostic| other.code == it.code;
                     let same: Vec<&Diagnostic> =
@@ -114,19 +114,19 @@ pub(super) fn unproven<'a>(
 /// Returns the verified fix of a remark on an op.
 pub(super) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
     let check = checks::find(remark.code())?;
-    let at = check.at(core_range(program.ir(), op), String::new());
-    fixes(program, index, [&at], &mut Trial::default()).pop()?
+    let at = check.diagnostic_at(core_range(program.ir(), op), String::new());
+    fixes(program, index, [&at], &mut FixTrial::default()).pop()?
 }
 
 /// Returns the fixes that add no error to the program. Fixes that do not overlap are applied
 /// together to a copy of the program, and the copy is analyzed. This also verifies each fix alone,
 /// because no fix depends on another: the removal of an unused op, or of a reset that only raises
 /// noise, does not affect the remaining ops.
-fn proven(
+fn verified_fixes(
     program: &Program,
     index: &Index,
     fixes: Vec<Option<Fix>>,
-    trial: &mut Trial,
+    trial: &mut FixTrial,
 ) -> Vec<Option<Fix>> {
     let before = n_errors(program, index);
     let mut holds = vec![false; fixes.len()];
@@ -134,7 +134,7 @@ fn proven(
         vec![(0..fixes.len()).filter(|&it| fixes[it].is_some()).collect()];
     for _ in 0..MAX_ANALYSES {
         let Some(group) = groups.pop() else { break };
-        let (edits, is_taken) = combine(group.iter().filter_map(|&it| fixes[it].as_ref()));
+        let (edits, is_taken) = combine_fixes(group.iter().filter_map(|&it| fixes[it].as_ref()));
         let mut is_taken = is_taken.into_iter();
         let (together, apart): (Vec<usize>, Vec<usize>) =
             group.into_iter().partition(|_| is_taken.next() == Some(true));
@@ -155,11 +155,11 @@ fn proven(
 
 /// Returns true if some sorted edits add no error to the program, or reduce the problems of the
 /// parser and the verifier, which hide other errors.
-pub(super) fn holds(
+pub(super) fn is_valid(
     program: &Program,
     index: &Index,
     edits: &[TextEdit],
-    trial: &mut Trial,
+    trial: &mut FixTrial,
 ) -> bool {
     trial.n_errors(program, edits) <= n_errors(program, index)
         || trial.0.as_ref().is_some_and(|it| {
@@ -169,7 +169,7 @@ pub(super) fn holds(
 
 /// Cache: the program after the last tried edits.
 #[derive(Debug, Default)]
-pub(super) struct Trial(Option<TriedEdits>);
+pub(super) struct FixTrial(Option<TriedEdits>);
 
 #[derive(Debug)]
 struct TriedEdits {
@@ -179,7 +179,7 @@ struct TriedEdits {
     n_errors: usize,
 }
 
-impl Trial {
+impl FixTrial {
     /// Returns the number of errors after some sorted edits. All calls must pass the same program.
     fn n_errors(&mut self, program: &Program, edits: &[TextEdit]) -> usize {
         if let Some(tried) = self.0.as_ref().filter(|it| it.edits == edits) {
@@ -202,7 +202,7 @@ impl Trial {
 
 /// Returns the number of errors of a program: those of the parser, the verifier and the checks.
 fn n_errors(program: &Program, index: &Index) -> usize {
-    let found = checks::run(program, index, &[], Detail::Brief);
+    let found = checks::run(program, index, &[], DiagnosticDetail::Brief);
     let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
     program.source().problems().len() + n_found
 }
@@ -223,7 +223,9 @@ mod tests {
     fn rejects_only_fixes_that_add_errors() {
         let text = "func.func @f(%a: i32) -> i32 {\n  %b = arith.addi %a, %a : i32\n  %c = arith.addi %b, %b : i32\n  return %b : i32\n}\n";
         let program = Program::new(text);
-        let proven = |fixes| proven(&program, &Index::new(&program), fixes, &mut Trial::default());
+        let proven = |fixes| {
+            verified_fixes(&program, &Index::new(&program), fixes, &mut FixTrial::default())
+        };
         let no_c = "  %c = arith.addi %b, %b : i32\n";
         let fixes = vec![
             replacing(text, no_c, ""),

@@ -24,7 +24,7 @@ pub const MAX_DIAGNOSTICS: usize = 1000;
 
 /// Returns at most `most` diagnostics of a file, the most severe ones, in their order, and the
 /// number of omitted ones.
-pub fn worst(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
+pub fn most_severe(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
     let n_left = found.len().saturating_sub(most);
     if n_left == 0 {
         return (found, 0);
@@ -97,7 +97,7 @@ pub enum Tag {
 
 /// A position that explains a diagnostic, such as an op from which the noise comes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Related {
+pub struct RelatedLocation {
     pub range: Range<usize>,
     pub message: String,
 }
@@ -122,7 +122,7 @@ pub struct Diagnostic {
     /// case, without a full stop.
     pub message: String,
     /// The chain of causes, starting at its source.
-    pub related: Vec<Related>,
+    pub related: Vec<RelatedLocation>,
     /// The remedy: capitalized sentences, without the last full stop.
     pub help: Option<String>,
     /// The problem in the words of `mlir-opt`, for searches in the web; `None` if the message has
@@ -130,12 +130,12 @@ pub struct Diagnostic {
     pub mlir_wording: Option<String>,
     pub tags: Vec<Tag>,
     /// The kind of repair that the diagnostic needs; [`crate::repair`] computes the repair.
-    pub repair: Repair,
+    pub repair: RepairKind,
 }
 
 /// The kind of repair that a diagnostic needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Repair {
+pub enum RepairKind {
     /// No repair is known.
     #[default]
     None,
@@ -150,10 +150,10 @@ pub enum Repair {
     Management,
 }
 
-impl Repair {
+impl RepairKind {
     /// Returns true if the optimizer computes this repair.
-    pub fn is_placed(self) -> bool {
-        matches!(self, Repair::Placement | Repair::Management)
+    pub fn is_by_optimizer(self) -> bool {
+        matches!(self, RepairKind::Placement | RepairKind::Management)
     }
 }
 
@@ -181,7 +181,7 @@ pub struct Fix {
 /// overlap those of a selected earlier fix. Returns the selected edits in textual order, and for
 /// each fix true if it is selected. Lines that several fixes insert at one offset keep the order of
 /// the fixes.
-pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
+pub fn combine_fixes<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
     // The key is the start of an edit and the index of its fix. Only inserted lines of several
     // fixes, and a repeated edit of one fix, have the same start.
     let mut taken: BTreeMap<(usize, usize), &TextEdit> = BTreeMap::new();
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixes_that_meet_are_not_combined() {
+    fn overlapping_fixes_are_not_combined() {
         let fix = |ranges: &[(usize, usize)]| {
             let edit = |it: &(usize, usize)| TextEdit { range: it.0..it.1, text: "x".into() };
             let edits = ranges.iter().map(edit).collect();
@@ -242,7 +242,7 @@ mod tests {
             fix(&[(8, 11)]),
             fix(&[]),
         ];
-        let (edits, is_taken) = combine(&fixes);
+        let (edits, is_taken) = combine_fixes(&fixes);
         let taken = [true, true, false, true, false, true, false, false, false, true];
         assert_eq!(is_taken, taken);
         let ranges: Vec<_> = edits.iter().map(|it| it.range.clone()).collect();
@@ -252,7 +252,7 @@ mod tests {
             let edits = vec![TextEdit { range: at..at, text: text.to_owned() }];
             Fix { title: String::new(), applicability: Applicability::Safe, edits }
         };
-        let (edits, is_taken) = combine(&[
+        let (edits, is_taken) = combine_fixes(&[
             line(6, "a\n"),
             line(6, "b\n"),
             line(6, "c"),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_stay_in_the_order_they_came_in() {
+    fn the_most_severe_diagnostics_keep_their_order() {
         use Severity::{Error, Hint, Warning};
         let found: Vec<_> = [Warning, Hint, Error, Error, Hint, Warning]
             .into_iter()
@@ -279,11 +279,11 @@ mod tests {
                 help: None,
                 mlir_wording: None,
                 tags: Vec::new(),
-                repair: Repair::None,
+                repair: RepairKind::None,
             })
             .collect();
         let kept = |most| {
-            let (kept, n_left) = worst(found.clone(), most);
+            let (kept, n_left) = most_severe(found.clone(), most);
             (kept.iter().map(|it| it.range.start).collect::<Vec<_>>(), n_left)
         };
         assert_eq!(kept(6), (vec![0, 1, 2, 3, 4, 5], 0));

@@ -15,7 +15,7 @@ pub use unified::unified;
 /// Lines of a text, and the lines of another text that replace them. One of the two ranges may be
 /// empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Change {
+pub struct LineChange {
     /// Lines of the old text, from 0.
     pub before: Range<usize>,
     /// Lines of the new text, from 0.
@@ -28,18 +28,20 @@ const LONG: usize = 20_000;
 
 /// Returns the changes from the lines `before` to the lines `after`, in order. At least one
 /// unchanged line is between two changes.
-pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
+pub fn changes(before: &[&str], after: &[&str]) -> Vec<LineChange> {
     let mut lines = InternedInput::default();
     lines.update_before(before.iter().copied());
     lines.update_after(after.iter().copied());
     let n = lines.interner.num_tokens();
-    let (old, new) =
-        (Shared::new(&lines.before, &lines.after, n), Shared::new(&lines.after, &lines.before, n));
+    let (old, new) = (
+        SharedLines::new(&lines.before, &lines.after, n),
+        SharedLines::new(&lines.after, &lines.before, n),
+    );
     let mut diff = Diff::default();
     let is_long = old.tokens.len().max(new.tokens.len()) > LONG;
     let algorithm = if is_long { Algorithm::Myers } else { Algorithm::Histogram };
     diff.compute_with(algorithm, &old.tokens, &new.tokens, n);
-    let stays = |of: &Shared, is_changed: &dyn Fn(u32) -> bool| -> Vec<usize> {
+    let stays = |of: &SharedLines, is_changed: &dyn Fn(u32) -> bool| -> Vec<usize> {
         (0_u32..).zip(&of.rows).filter(|it| !is_changed(it.0)).map(|it| *it.1).collect()
     };
     let stay = stays(&old, &|it| diff.is_removed(it)).into_iter();
@@ -49,7 +51,7 @@ pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     // The lines between two unchanged lines are one change.
     for (old, new) in stay.chain([(before.len(), after.len())]) {
         if (from, to) != (old, new) {
-            out.push(Change { before: from..old, after: to..new });
+            out.push(LineChange { before: from..old, after: to..new });
         }
         (from, to) = (old + 1, new + 1);
     }
@@ -57,12 +59,12 @@ pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
 }
 
 /// The lines of a text that also occur in another text, and their numbers.
-struct Shared {
+struct SharedLines {
     tokens: Vec<Token>,
     rows: Vec<usize>,
 }
 
-impl Shared {
+impl SharedLines {
     fn new(of: &[Token], other: &[Token], n_tokens: u32) -> Self {
         let mut is_there = vec![false; n_tokens as usize];
         for it in other {
@@ -101,8 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_only_one_text_has_do_not_part_others() {
-        let change = |before, after| Change { before, after };
+    fn lines_of_only_one_text_do_not_split_changes() {
+        let change = |before, after| LineChange { before, after };
         assert_eq!(changes(&["a", "b", "c"], &["a", "x", "y", "c"]), [change(1..2, 1..3)]);
         assert_eq!(changes(&[], &["a"]), [change(0..0, 0..1)]);
         assert_eq!(changes(&["a", "b"], &["b", "c"]), [change(0..1, 0..0), change(2..2, 1..2)]);

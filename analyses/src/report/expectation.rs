@@ -20,16 +20,16 @@ use regex::Regex;
 pub type Mismatch = (Range<usize>, String);
 
 #[derive(Debug)]
-enum Text {
+enum ExpectedText {
     Part(String),
     Pattern(Regex),
 }
 
-impl Text {
+impl ExpectedText {
     fn is_in(&self, message: &str) -> bool {
         match self {
-            Text::Part(part) => message.contains(part.as_str()),
-            Text::Pattern(pattern) => pattern.is_match(message),
+            ExpectedText::Part(part) => message.contains(part.as_str()),
+            ExpectedText::Pattern(pattern) => pattern.is_match(message),
         }
     }
 }
@@ -40,7 +40,7 @@ struct Expectation {
     kind: String,
     /// The line, from 0; `None` for a diagnostic without a position.
     row: Option<usize>,
-    text: Text,
+    text: ExpectedText,
     written: String,
     range: Range<usize>,
     is_met: bool,
@@ -79,14 +79,14 @@ impl Expectations {
             let written = found[5].to_owned();
             let content = if found.get(2).is_some() {
                 match pattern(&written) {
-                    Ok(pattern) => Text::Pattern(pattern),
+                    Ok(pattern) => ExpectedText::Pattern(pattern),
                     Err(why) => {
                         wrong.push((range, why));
                         continue;
                     }
                 }
             } else {
-                Text::Part(written.clone())
+                ExpectedText::Part(written.clone())
             };
             let row = match found.get(4).map(|it| it.as_str()) {
                 None => Some(row),
@@ -111,7 +111,7 @@ impl Expectations {
     /// # Errors
     ///
     /// No expectation matches. If one with another kind matches, the error contains its range.
-    pub fn meet(
+    pub fn mark_met(
         &mut self,
         kind: &str,
         row: Option<usize>,

@@ -19,9 +19,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::effects;
 use crate::facts::invariant;
-use crate::facts::same::{Walk, WalkEvent};
+use crate::facts::same::{DominanceWalk, WalkEvent};
 use crate::facts::values;
-use noisy_dataflow::sparse::Moved;
+use noisy_dataflow::sparse::ChangedValues;
 use noisy_integers::Integers;
 use noisy_integers::constant::Constant;
 
@@ -29,12 +29,12 @@ use noisy_integers::constant::Constant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Remark {
     /// The only result of the op is always this integer or float.
-    Folds(Constant),
+    FoldsToConstant(Constant),
     /// The op always computes the same value as this earlier op.
-    Same(Op),
+    SameValue(Op),
     /// The op computes the same value in each iteration of this enclosing loop, and may run before
     /// the loop.
-    Invariant(Op),
+    LoopInvariant(Op),
     /// The stored value is never read: this op overwrites it first, or (`None`) no op reads it.
     DeadStore(Option<Op>),
 }
@@ -43,9 +43,9 @@ impl Remark {
     /// Returns the code of the lint that reports the remark.
     pub fn code(self) -> &'static str {
         match self {
-            Remark::Folds(_) => "folds-to-constant",
-            Remark::Same(_) => "same-value",
-            Remark::Invariant(_) => "loop-invariant",
+            Remark::FoldsToConstant(_) => "folds-to-constant",
+            Remark::SameValue(_) => "same-value",
+            Remark::LoopInvariant(_) => "loop-invariant",
             Remark::DeadStore(_) => "dead-store",
         }
     }
@@ -53,7 +53,7 @@ impl Remark {
 
 /// The cached facts of a function.
 #[derive(Debug, Default)]
-struct OfFunction {
+struct FunctionRemarks {
     /// The remarks, sorted by op.
     remarks: OnceLock<Box<[(Op, Remark)]>>,
     /// Number of values of each name.
@@ -64,7 +64,7 @@ struct OfFunction {
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
     /// The facts of every function; empty until the first query.
-    functions: OnceLock<FxHashMap<Op, OfFunction>>,
+    functions: OnceLock<FxHashMap<Op, FunctionRemarks>>,
 }
 
 impl Remarks {
@@ -98,8 +98,9 @@ impl Remarks {
         Some(its.names.get_or_init(|| names_in(ir, function)))
     }
 
-    fn functions(&self, ir: &Ir) -> &FxHashMap<Op, OfFunction> {
-        let all = || ir.functions().into_iter().map(|it| (it, OfFunction::default())).collect();
+    fn functions(&self, ir: &Ir) -> &FxHashMap<Op, FunctionRemarks> {
+        let all =
+            || ir.functions().into_iter().map(|it| (it, FunctionRemarks::default())).collect();
         self.functions.get_or_init(all)
     }
 
@@ -108,19 +109,20 @@ impl Remarks {
         &mut self,
         ir: &Ir,
         delta: &Delta,
-        moved: &Moved,
+        moved: &ChangedValues,
         range: &Range<usize>,
         len: usize,
     ) {
         let Some(functions) = self.functions.get_mut() else { return };
-        let Moved::These(moved) = moved else {
+        let ChangedValues::These(moved) = moved else {
             self.functions = OnceLock::new();
             return;
         };
         for op in &delta.removed {
             functions.remove(op);
         }
-        let sites = moved.iter().chain(&delta.idle).filter_map(|&it| ir.definition_site(it));
+        let sites =
+            moved.iter().chain(&delta.unused_values).filter_map(|&it| ir.definition_site(it));
         let near = [range.start.saturating_sub(1), range.start, range.start + len];
         let near = near.into_iter().filter_map(|it| ir.item_at(it));
         let touched = delta.changed.iter().copied().chain(sites).chain(near);
@@ -131,18 +133,18 @@ impl Remarks {
             // A function with a nested function has no remarks; an edit may remove the nesting.
             let mut at = Some(op);
             while let Some(function) = at.and_then(|it| ir.function_of(it)) {
-                functions.insert(function, OfFunction::default());
+                functions.insert(function, FunctionRemarks::default());
                 at = ir.parent_op(function);
             }
         }
     }
 }
 
-impl OfFunction {
+impl FunctionRemarks {
     /// Returns the remarks on a function, computed at the first call.
     fn remarks(&self, ir: &Ir, integers: &Integers, function: Op) -> &[(Op, Remark)] {
         self.remarks.get_or_init(|| {
-            let mut made = Made::of(ir, integers, function);
+            let mut made = RemarkBuilder::of(ir, integers, function);
             #[cfg(test)]
             VISITS.set(VISITS.get() + made.n_visits);
             made.remarks.sort_by_key(|it| it.0);
@@ -159,12 +161,12 @@ thread_local! {
 
 /// The remarks computed so far.
 #[derive(Debug, Default)]
-struct Made {
+struct RemarkBuilder {
     remarks: Vec<(Op, Remark)>,
     n_visits: usize,
 }
 
-impl Made {
+impl RemarkBuilder {
     fn of(ir: &Ir, integers: &Integers, function: Op) -> Self {
         let mut it = Self::default();
         let mut ops = Vec::new();
@@ -179,18 +181,18 @@ impl Made {
         for &op in &ops {
             if let Some(constant) = constant_of(ir, integers, op) {
                 folded.insert(op);
-                it.remarks.push((op, Remark::Folds(constant)));
+                it.remarks.push((op, Remark::FoldsToConstant(constant)));
             }
         }
-        it.invariant(ir, &ops, &folded);
-        it.same(ir, function, &folded);
+        it.add_invariant_ops(ir, &ops, &folded);
+        it.add_equal_ops(ir, function, &folded);
         it.n_visits += dead_store::find(ir, function, &ops, &mut it.remarks);
         it
     }
 
     /// Adds the loop-invariant ops. An op that can leave an inner loop may then also leave an outer
     /// one.
-    fn invariant(&mut self, ir: &Ir, ops: &[Op], folded: &FxHashSet<Op>) {
+    fn add_invariant_ops(&mut self, ir: &Ir, ops: &[Op], folded: &FxHashSet<Op>) {
         let mut moved: FxHashSet<Op> = FxHashSet::default();
         for &op in ops {
             let Some(of) = ir.parent_op(op).filter(|&it| invariant::is_loop(ir, it)) else {
@@ -201,17 +203,17 @@ impl Made {
                 && invariant::can_leave_loop(ir, op, of, &|it| moved.contains(&it));
             if leaves {
                 moved.insert(op);
-                if is_told(ir, op) && !folded.contains(&op) {
-                    self.remarks.push((op, Remark::Invariant(of)));
+                if is_worth_remark(ir, op) && !folded.contains(&op) {
+                    self.remarks.push((op, Remark::LoopInvariant(of)));
                 }
             }
         }
     }
 
     /// Adds the ops that compute the same value as an earlier op.
-    fn same(&mut self, ir: &Ir, function: Op, folded: &FxHashSet<Op>) {
+    fn add_equal_ops(&mut self, ir: &Ir, function: Op, folded: &FxHashSet<Op>) {
         let mut numbers: FxHashMap<Value, Value> = FxHashMap::default();
-        let mut walk = Walk::new(ir, function);
+        let mut walk = DominanceWalk::new(ir, function);
         while let Some(next) = walk.step() {
             let op = match next {
                 WalkEvent::Op(op) => op,
@@ -236,8 +238,8 @@ impl Made {
             for (&old, &new) in ir.op(op).results.iter().zip(&ir.op(same).results) {
                 numbers.insert(old, new);
             }
-            if is_told(ir, op) && !folded.contains(&op) {
-                self.remarks.push((op, Remark::Same(same)));
+            if is_worth_remark(ir, op) && !folded.contains(&op) {
+                self.remarks.push((op, Remark::SameValue(same)));
             }
         }
     }
@@ -276,7 +278,7 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
 
 /// Returns true if an unnecessary op is worth a remark. A constant is not: equal constants cost
 /// nothing.
-fn is_told(ir: &Ir, op: Op) -> bool {
+fn is_worth_remark(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.kind.has(Traits::CONSTANT) && data.regions.is_empty()
 }
@@ -290,7 +292,7 @@ fn constant_of(ir: &Ir, integers: &Integers, op: Op) -> Option<Constant> {
     let is_scalar = values::element_type(ir, ir.value(value).ty).is_none();
     let is_plain = is_number
         && is_scalar
-        && is_told(ir, op)
+        && is_worth_remark(ir, op)
         && effects::is_free_of_effects(ir, op)
         && !effects::is_trivially_dead(ir, op);
     is_plain.then_some(constant)

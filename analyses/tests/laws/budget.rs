@@ -58,7 +58,7 @@ fn check_live(document: &Document, is_decided: &[&str]) {
     let ir = document.ir();
     let mut n_unknown = 0;
     ir.walk(ir.root(), &mut |op| {
-        assert!(document.facts().is_live(ir, op), "{}", ir.op_name(op));
+        assert!(document.noise_solver().is_live(ir, op), "{}", ir.op_name(op));
         for &value in &ir.op(op).results {
             let name = ir.value_text(value);
             if document.is_noisy(value) {
@@ -72,7 +72,7 @@ fn check_live(document: &Document, is_decided: &[&str]) {
 }
 
 #[test]
-fn nests_of_loops_are_undecided_where_they_begin() {
+fn nested_loops_are_undecided_at_the_outermost() {
     for (depth, rounds) in [(16, 2), (18, 2), (11, 3)] {
         let text = nest(depth, rounds);
         let mut document = Document::new(&text);
@@ -85,7 +85,11 @@ fn nests_of_loops_are_undecided_where_they_begin() {
         let hint = document.diagnostics().into_iter().find(|it| it.code == "undecided");
         assert!(hint.is_some_and(|it| it.severity == Severity::Hint && it.help.is_some()));
         check_live(&document, &["%e", "%p", "%q"]);
-        assert!(document.facts().n_visits() < 300_000, "{}", document.facts().n_visits());
+        assert!(
+            document.noise_solver().n_visits() < 300_000,
+            "{}",
+            document.noise_solver().n_visits()
+        );
         // Fewer iterations are decided. Then the edit is undone.
         let Some(at) = text.find(&format!("constant {rounds}")) else { panic!("{text}") };
         let at = at + "constant ".len();
@@ -100,7 +104,7 @@ fn nests_of_loops_are_undecided_where_they_begin() {
 }
 
 #[test]
-fn a_callee_is_undecided_in_whatever_context() {
+fn a_callee_is_undecided_in_all_contexts() {
     // Two calls with different noise are two contexts of the private function.
     let callee = nest(11, 3).replace("func.func @f", "func.func private @f");
     let call = |of: &str| format!("call @f({of}, %y) : ({TY}, i5) -> {TY}");
@@ -139,7 +143,7 @@ return %3 : {TY}
 }
 
 #[test]
-fn values_that_change_places_cost_bounded_work() {
+fn permuted_values_cost_bounded_work() {
     for n in [60, 5_000] {
         let mut text = format!(
             "func.func @f(%x: {TY}) -> {TY} {{
@@ -179,7 +183,7 @@ return %r#0 : {TY}
         let document = Document::new(&text);
         let codes: Vec<_> = document.diagnostics().into_iter().map(|it| it.code).collect();
         assert_eq!(codes, ["undecided"], "{n} values");
-        let work = document.facts().n_visits() * order.len();
+        let work = document.noise_solver().n_visits() * order.len();
         assert!(work < 4_000_000 + 100 * order.len(), "{work} values passed on, {n} carried");
     }
 }
@@ -212,7 +216,7 @@ return %a0 : {TY}
     reported.retain(|it| it.0 != "unused-op");
     let head: String = format!("^head({args}").chars().take(40).collect();
     assert_eq!(reported, [("undecided", head)]);
-    assert!(document.facts().n_visits() < 400_000, "{}", document.facts().n_visits());
+    assert!(document.noise_solver().n_visits() < 400_000, "{}", document.noise_solver().n_visits());
 }
 
 /// Returns functions that call the next one; the first function also calls itself if
@@ -276,17 +280,17 @@ fn calls_that_nest_too_deep_are_undecided() {
 }
 
 #[test]
-fn calls_nest_as_deep_as_they_like() {
+fn deeply_nested_calls_are_decided() {
     const N: usize = 40_000;
     let document = Document::new(&calls(N, false));
     assert_eq!(found(&document), []);
     assert_eq!(given(&document), Some(Noise::AtMost(13)));
-    let n_visits = document.facts().n_visits();
+    let n_visits = document.noise_solver().n_visits();
     assert!(n_visits <= 3 * N + 1, "{n_visits}");
 }
 
 #[test]
-fn noise_that_grows_around_a_circle_of_functions_has_few_contexts() {
+fn growing_recursions_have_few_contexts() {
     const N: usize = 40;
     let mut text = String::new();
     for at in 0..N {
@@ -341,7 +345,7 @@ func.func @f(%x: i5, %n: index) -> !noisy.i32 {
 }
 
 #[test]
-fn a_function_that_is_passed_more_and_more_over_the_budget_is_evaluated_for_that_once() {
+fn arguments_over_the_budget_share_one_context() {
     const N: usize = 1_000;
     let mut text = format!(
         "func.func private @g(%a: {TY}) -> {TY} {{\n  return %a : {TY}\n}}\nfunc.func @f(%0: {TY}) -> {TY} {{\n"
@@ -357,9 +361,9 @@ fn a_function_that_is_passed_more_and_more_over_the_budget_is_evaluated_for_that
     let document = Document::new(&text);
     let ir = document.ir();
     let g = ir.functions()[0];
-    assert_eq!(document.contexts(g).len(), noisy_dataflow::sparse::MAX_APART + 1);
+    assert_eq!(document.contexts(g).len(), noisy_dataflow::sparse::DEFAULT_MAX_CONTEXTS + 1);
     let taken = ir.block(noisy_dataflow::flow::entry_block(ir, ir.op(g).regions[0].1)).args[0];
     assert_eq!(*document.noise(taken), Noise::AtMost(crate::Bits::MAX));
-    let n_visits = document.facts().n_visits();
+    let n_visits = document.noise_solver().n_visits();
     assert!(n_visits < 2 * N + 50, "{n_visits}");
 }

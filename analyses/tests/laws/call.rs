@@ -100,7 +100,7 @@ fn calls_equal_inlining() {
 }
 
 #[test]
-fn chains_rings_and_fans_of_calls_end() {
+fn chains_cycles_and_fans_of_calls_terminate() {
     let function = |name: usize, callee: usize, op: &str| {
         format!(
             "func.func private @f{name}(%a: {TY}) -> {TY} {{\n%0 = call @f{callee}(%a) : ({TY}) -> {TY}\n%1 = noisy.{op}\nreturn %1 : {TY}\n}}\n"
@@ -136,7 +136,7 @@ fn chains_rings_and_fans_of_calls_end() {
         );
     }
     let document = Document::new(&(fan + &last(60)));
-    assert!(document.facts().n_visits() < 200_000, "{}", document.facts().n_visits());
+    assert!(document.noise_solver().n_visits() < 200_000, "{}", document.noise_solver().n_visits());
 }
 
 /// Returns independent trees of calls, some with integers that flow through the calls.
@@ -167,7 +167,7 @@ func.func private @right{at}(%a: {TY}) -> {TY} {{
 }
 
 #[test]
-fn an_edit_visits_only_what_its_function_is_tied_to() {
+fn an_edit_visits_only_connected_functions() {
     let visits = |n: usize| -> Vec<(usize, usize)> {
         let text = grove(n);
         let mut document = Document::new(&text);
@@ -184,9 +184,9 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
         ] {
             let at = from + text[from..].find(what).expect("the needle is in the text");
             document.edit(at..at + what.len(), new);
-            out.push((document.integers().n_visits(), document.facts().n_visits()));
+            out.push((document.integers().n_visits(), document.noise_solver().n_visits()));
             document.edit(at..at + new.len(), what);
-            out.push((document.integers().n_visits(), document.facts().n_visits()));
+            out.push((document.integers().n_visits(), document.noise_solver().n_visits()));
         }
         out
     };
@@ -214,7 +214,7 @@ fn chain_of_blocks(n: usize, rank: impl Fn(usize) -> usize) -> String {
 }
 
 #[test]
-fn blocks_are_visited_once_whatever_their_order_in_the_text() {
+fn blocks_are_visited_once_in_any_order() {
     const N: usize = 20_000;
     for text in [
         chain_of_blocks(N, |it| N - it),
@@ -223,7 +223,11 @@ fn blocks_are_visited_once_whatever_their_order_in_the_text() {
     ] {
         let document = Document::new(&text);
         assert_eq!(n_errors(&document), 0);
-        assert!(document.facts().n_visits() < 2 * N, "{}", document.facts().n_visits());
+        assert!(
+            document.noise_solver().n_visits() < 2 * N,
+            "{}",
+            document.noise_solver().n_visits()
+        );
         assert!(document.integers().n_visits() < 4 * N, "{}", document.integers().n_visits());
         let ir = document.ir();
         let noise = |it: &noisy_syntax::Block| *document.noise(ir.block(*it).args[0]);
@@ -233,7 +237,7 @@ fn blocks_are_visited_once_whatever_their_order_in_the_text() {
 }
 
 #[test]
-fn the_text_of_a_label_concerns_no_op_of_its_block() {
+fn edits_of_a_label_visit_no_ops_of_its_block() {
     const N: usize = 2000;
     let mut text =
         format!("func.func @f(%x: {TY}) -> {TY} {{\n  cf.br ^b(%x : {TY})\n^b(%v0: {TY}):\n");
@@ -248,23 +252,23 @@ fn the_text_of_a_label_concerns_no_op_of_its_block() {
         document.edit(range, new);
         let fresh = Document::new(&document.source().text().to_string());
         assert_eq!(document.diagnostics(), fresh.diagnostics());
-        let visits = document.facts().n_visits().max(document.integers().n_visits());
+        let visits = document.noise_solver().n_visits().max(document.integers().n_visits());
         assert_eq!(visits > N / 2, dies, "{visits} visits after {new:?}");
     }
 }
 
 #[test]
-fn many_blocks_end() {
+fn many_blocks_terminate() {
     const N: usize = 100_000;
     let text = chain_of_blocks(N, |it| it);
     let mut document = Document::new(&text);
     assert_eq!(n_errors(&document), 0);
-    assert!(document.facts().n_visits() < 3 * N, "{}", document.facts().n_visits());
+    assert!(document.noise_solver().n_visits() < 3 * N, "{}", document.noise_solver().n_visits());
     assert!(document.integers().n_visits() < 6 * N, "{}", document.integers().n_visits());
     // Inserts an op that changes no fact into the middle.
     let at = text.find("  cf.br ^b50001(").expect("the needle is in the text");
     document.edit(at..at, &format!("  %x = noisy.reduce_noise %v50000 : {TY}\n"));
-    let visits = (document.integers().n_visits(), document.facts().n_visits());
+    let visits = (document.integers().n_visits(), document.noise_solver().n_visits());
     assert!(visits.0 < 20 && visits.1 < 20, "{visits:?}");
     assert_eq!(n_errors(&document), 0);
 }
@@ -283,7 +287,7 @@ fn check_edit(text: &str, from: &str, to: &str) {
 }
 
 #[test]
-fn numbers_of_128_bits_decide_after_edits() {
+fn edits_of_128_bit_conditions_reach_the_facts() {
     let grows = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %lo = arith.constant 0 : i128
   %hi = arith.constant 14 : i128

@@ -104,7 +104,7 @@ pub(crate) struct Costs {
 
 /// Edits random lines of a program, and undoes one edit in `undone`. Checks after each edit that
 /// facts, contexts and diagnostics equal those from scratch.
-pub(crate) fn edits_equal_reading_anew(
+pub(crate) fn check_random_edits(
     (seed, random): (u64, &mut Random),
     text: &str,
     undone: usize,
@@ -135,19 +135,19 @@ pub(crate) fn edits_equal_reading_anew(
         assert_eq!(found.len(), expected.len(), "{told}");
         assert_eq!(contexts(&document), contexts(&anew), "{told}");
         assert_eq!(document.diagnostics(), anew.diagnostics(), "{told}");
-        let visits = (document.facts().n_visits(), anew.facts().n_visits());
+        let visits = (document.noise_solver().n_visits(), anew.noise_solver().n_visits());
         costs.n_costly += usize::from(visits.0 > 0);
         costs.n_less += usize::from(visits.0 > 0 && 2 * visits.0 < visits.1);
     }
 }
 
 #[test]
-fn edits_through_calls_equal_reading_anew() {
+fn facts_after_edits_of_calls_equal_those_from_scratch() {
     let mut costs = Costs::default();
     for seed in 1..=700 {
         let mut random = Random::new(seed * 7177);
         let text = program(&mut random);
-        edits_equal_reading_anew((seed, &mut random), &text, 3, edit, &mut costs);
+        check_random_edits((seed, &mut random), &text, 3, edit, &mut costs);
     }
     let Costs { n_costly, n_less } = costs;
     eprintln!("{n_less} of {n_costly} edits cost less than half of reading anew");
@@ -162,7 +162,7 @@ pub(crate) fn visits(
     line: &str,
     new: &str,
 ) -> (usize, usize) {
-    let of_noise = |it: &Document| it.facts().n_visits();
+    let of_noise = |it: &Document| it.noise_solver().n_visits();
     visits_by(&of_noise, document, function, line, new)
 }
 
@@ -220,7 +220,7 @@ fn integer_star(n: usize) -> String {
 }
 
 #[test]
-fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
+fn edits_of_constants_cost_what_depends_on_them() {
     let of = |it: &Document| it.integers().n_visits();
     let chain = |n: usize| {
         let mut document = Document::new(&integer_chain(n, true));
@@ -436,7 +436,7 @@ fn joined_vectors_of_a_callee_follow_the_order_of_calls_after_an_edit() {
     document.edit(start..end, &format!("  %n = noisy.sub %x, %x : {TY}"));
     let anew = Document::new(&document.source().text().to_string());
     let joined = |it: &Document| contexts(it).iter().map(Vec::len).max();
-    assert_eq!(joined(&anew), Some(noisy_dataflow::sparse::MAX_APART + 1));
+    assert_eq!(joined(&anew), Some(noisy_dataflow::sparse::DEFAULT_MAX_CONTEXTS + 1));
     assert_eq!(contexts(&document), contexts(&anew));
     check(&document);
 }

@@ -245,7 +245,7 @@ fn programs_are_valid() {
 }
 
 #[test]
-fn edits_equal_reading_anew() {
+fn integers_after_edits_equal_those_from_scratch() {
     let n = if cfg!(debug_assertions) { 100 } else { 400 };
     for seed in 1..=n {
         check_edits(seed, Writer::program(seed, 3 + seed as usize % 12));
@@ -289,7 +289,7 @@ fn elements_that_differ_are_folded_one_by_one() {
 }
 
 #[test]
-fn a_constant_global_is_read_and_read_again_when_it_changes() {
+fn edits_of_a_constant_global_reach_its_loads() {
     let text = "memref.global \"private\" constant @g : memref<2x2xi8> = dense<[[1, 2], [3, 4]]>
 memref.global \"private\" @h : memref<2xi8> = dense<7>
 func.func @f(%i: index) -> (i8, i8, i8) {
@@ -346,7 +346,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
 }
 
 #[test]
-fn the_cases_of_a_switch_are_of_the_type_of_what_it_switches_on() {
+fn switch_cases_wrap_to_the_type_of_the_flag() {
     // A number above the maximum of its type wraps, and `true` is -1.
     for (ty, flag, case) in [
         ("i8", "-1", "255"),

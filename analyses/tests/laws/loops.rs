@@ -94,7 +94,7 @@ return %r#0, %r#1 : !noisy.i32, !noisy.i32
 /// Permuted iteration arguments have long periods, so the possible last iterations are neither only
 /// the first nor all iterations.
 #[test]
-fn loops_that_run_between_two_numbers_of_times_give_what_any_of_these_gives() {
+fn loops_with_a_range_of_trip_counts_join_all_of_them() {
     let n = if cfg!(debug_assertions) { 300 } else { 3_000 };
     let (mut n_legal, mut n_partial) = (0, 0);
     for seed in 1..=n {
@@ -291,7 +291,7 @@ fn combined(n: usize, initial: u64, give: &dyn Fn(u64, u64) -> u64) -> [u64; 2] 
 }
 
 #[test]
-fn no_order_of_a_reduction_by_one_op_gives_more_than_what_is_found() {
+fn no_order_of_a_reduction_exceeds_the_found_noise() {
     let mut n_legal = 0;
     for op in ["add", "sub", "mul"] {
         for initial in 0..20_u64 {
@@ -326,7 +326,7 @@ return %0 : !noisy.i32
 }
 
 #[test]
-fn a_cycle_of_blocks_knows_nothing_of_the_round_before() {
+fn a_cycle_of_blocks_starts_anew_in_each_iteration() {
     let document = crate::Document::new(
         "func.func @f(%x: !noisy.i32, %k: i1) -> !noisy.i32 {
   %lo = arith.constant 0 : index

@@ -19,11 +19,13 @@ mod recursion;
 mod recursion_edit;
 mod twin;
 
-use noisy_placement::Limits;
+use noisy_placement::PlacementLimits;
 
 use self::programs::Writer;
 pub(crate) use self::programs::{program, random_edit};
-use crate::{Assumption, Diagnostic, Document, Noise, Objective, Options, checks, insert_reduces};
+use crate::{
+    Assumption, Diagnostic, Document, Noise, Objective, PlacementOptions, checks, insert_reduces,
+};
 
 /// A small reproducible generator of random numbers (xorshift).
 pub(crate) struct Random(u64);
@@ -55,7 +57,7 @@ impl Random {
 }
 
 /// Returns all diagnostics of a document, including those that are off by default.
-fn told(document: &Document) -> Vec<Diagnostic> {
+fn all_diagnostics(document: &Document) -> Vec<Diagnostic> {
     let off = checks::ALL.iter().filter(|it| !it.is_on).map(|it| it.code);
     document.diagnostics_with(&off.collect::<Vec<_>>())
 }
@@ -93,7 +95,7 @@ fn region_facts(document: &Document, region: Region, out: &mut String) {
     for op in ir.items(region) {
         let data = ir.op(op);
         if data.kind == OpKind::Label {
-            let live = document.facts().is_block_live(ir.label_block(op));
+            let live = document.noise_solver().is_block_live(ir.label_block(op));
             let also = document.integers().is_block_live(ir.label_block(op));
             let of = |it| if it { "" } else { " dead" };
             let _ = write!(out, "\n^{}{}", of(live), of(also));
@@ -109,7 +111,7 @@ fn region_facts(document: &Document, region: Region, out: &mut String) {
 }
 
 #[test]
-fn edits_equal_reading_anew() {
+fn facts_after_edits_equal_those_from_scratch() {
     let n = if cfg!(debug_assertions) { 300 } else { 1500 };
     for seed in 1..=n {
         check_edits(seed, Writer::new(seed, true).function(3 + seed as usize % 9));
@@ -117,7 +119,7 @@ fn edits_equal_reading_anew() {
 }
 
 #[test]
-fn edits_of_calls_equal_reading_anew() {
+fn facts_after_edits_of_modules_with_calls_equal_those_from_scratch() {
     let n = if cfg!(debug_assertions) { 60 } else { 250 };
     for seed in 1..=n {
         let mut writer = Writer::new(seed, seed % 3 != 0);
@@ -134,7 +136,7 @@ fn random_module(seed: u64) -> String {
 /// In generic form, a label defines the arguments of a function, and mistakes change the structure
 /// in other ways.
 #[test]
-fn edits_of_the_generic_form_equal_reading_anew() {
+fn facts_after_edits_of_the_generic_form_equal_those_from_scratch() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
     for seed in 1..=n {
         check_edits(seed, noisy_syntax::print::generic(Document::new(&random_module(seed)).ir()));
@@ -144,7 +146,7 @@ fn edits_of_the_generic_form_equal_reading_anew() {
 /// Nested modules, and labels and branches next to functions. This is invalid MLIR, but occurs
 /// while a bracket is missing.
 #[test]
-fn edits_of_modules_equal_reading_anew() {
+fn facts_after_edits_of_nested_modules_equal_those_from_scratch() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
     for seed in 1..=n {
         let text = random_module(seed);
@@ -169,7 +171,7 @@ fn edits_of_modules_equal_reading_anew() {
 
 /// Sequences of edits `(from, to)` that once had other results than an analysis from scratch.
 #[test]
-fn edits_of_odd_programs_equal_reading_anew() {
+fn facts_after_edits_of_odd_programs_equal_those_from_scratch() {
     let branch = "\"x.x\"() ({
   \"y.y\"()[^bb1] ({
     \"z.z\"() : () -> ()
@@ -240,7 +242,7 @@ func.func @g(%x: !noisy.i32) -> !noisy.i32 {
             text.replace_range(at..at + from.len(), to);
             let anew = Document::new(&text);
             assert_eq!(facts(&document), facts(&anew), "{text}");
-            assert_eq!(told(&document), told(&anew), "{text}");
+            assert_eq!(all_diagnostics(&document), all_diagnostics(&anew), "{text}");
         }
     }
 }
@@ -254,7 +256,7 @@ pub(crate) fn check_edits(seed: u64, program: String) {
     let mut undo: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     // Cache: the facts and diagnostics of each text from scratch. An undone edit leads to a known
     // text.
-    let mut known = HashMap::from([(text.clone(), (facts(&document), told(&document)))]);
+    let mut known = HashMap::from([(text.clone(), (facts(&document), all_diagnostics(&document)))]);
     for step in 0..12 {
         let (range, new) = match undo.pop() {
             Some(edit) if random.one_in(3) => edit,
@@ -266,7 +268,7 @@ pub(crate) fn check_edits(seed: u64, program: String) {
         undo = vec![(range.start..range.start + new.len(), old)];
         let (expected, diagnostics) = known.entry(text.clone()).or_insert_with(|| {
             let anew = Document::new(&text);
-            (facts(&anew), told(&anew))
+            (facts(&anew), all_diagnostics(&anew))
         });
         let what = format!("seed {seed} step {step}, {range:?} -> {new:?}\n{text}");
         let found = facts(&document);
@@ -274,7 +276,7 @@ pub(crate) fn check_edits(seed: u64, program: String) {
             assert_eq!(found, expected, "{what}");
         }
         assert_eq!(found.len(), expected.len(), "{what}");
-        let (found, expected) = (told(&document), diagnostics);
+        let (found, expected) = (all_diagnostics(&document), diagnostics);
         for (found, expected) in found.iter().zip(expected.iter()) {
             assert_eq!(found, expected, "{what}");
         }
@@ -332,7 +334,7 @@ fn straight_lines_equal_a_direct_evaluator() {
 }
 
 #[test]
-fn the_order_of_blocks_in_the_text_is_no_matter() {
+fn the_order_of_blocks_does_not_matter() {
     let n = if cfg!(debug_assertions) { 200 } else { 1_000 };
     let mut n_turned = 0;
     for seed in 1..=n {
@@ -381,21 +383,23 @@ fn the_order_of_blocks_in_the_text_is_no_matter() {
 }
 
 #[test]
-fn placements_stand_up_to_re_analysis() {
+fn placements_pass_reanalysis() {
     let n = if cfg!(debug_assertions) { 150 } else { 400 };
     let (mut n_mended, mut n_removed) = (0, 0);
     for seed in 1..=n {
         let text = Writer::new(seed, seed % 2 == 0).function(4 + seed as usize % 12);
         let document = Document::new(&text);
         let functions = document.ir().functions();
-        let limits = Limits { time: None, work: Some(200_000), ..Limits::default() };
+        let limits =
+            PlacementLimits { time: None, work: Some(200_000), ..PlacementLimits::default() };
         let replace = seed % 3 == 0;
         let objective = if seed % 5 == 0 { Objective::Count } else { Objective::Executed };
-        let options = Options { limits, objective, replace, ..Options::default() };
+        let options =
+            PlacementOptions { limits, objective, replace, ..PlacementOptions::default() };
         match insert_reduces(&document, &functions, &options) {
             Ok(outcome) => {
                 n_mended += usize::from(outcome.fix.is_some());
-                n_removed += outcome.removed();
+                n_removed += outcome.n_removed();
                 let mut edited = Document::new(&text);
                 let functions = edited.ir().functions();
                 let found = edited.insert_reduces(&functions, &options).expect("an answer");
@@ -441,16 +445,16 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
     let mut visits = Vec::new();
     for new in ["sub", "add"] {
         document.edit(name..name + 3, new);
-        visits.push(document.facts().n_visits());
+        visits.push(document.noise_solver().n_visits());
     }
     // Facts change up to the next reset.
     document.edit(name..name + 3, "mul");
-    assert!(document.facts().n_visits() < 40, "{}", document.facts().n_visits());
+    assert!(document.noise_solver().n_visits() < 40, "{}", document.noise_solver().n_visits());
     assert!(visits.iter().all(|&it| it <= 8), "{visits:?}");
 }
 
 #[test]
-fn a_branch_that_comes_to_go_back_costs_its_function() {
+fn a_new_back_edge_costs_only_its_function() {
     let text = long(20_000)
         + "func.func @g(%a: !noisy.i32, %k: i1) -> !noisy.i32 {
   cf.br ^back(%a : !noisy.i32)
@@ -468,7 +472,7 @@ fn a_branch_that_comes_to_go_back_costs_its_function() {
     let mut errors = Vec::new();
     for (from, to) in [("on", "back"), ("back", "on")] {
         document.edit(at..at + from.len(), to);
-        let visits = (document.integers().n_visits(), document.facts().n_visits());
+        let visits = (document.integers().n_visits(), document.noise_solver().n_visits());
         assert!(visits.0 < 1000 && visits.1 < 1000, "{visits:?}");
         assert_eq!(facts(&document), facts(&Document::new(&document.source().text().to_string())));
         errors.push(noise_errors(&document));
@@ -480,13 +484,13 @@ fn a_branch_that_comes_to_go_back_costs_its_function() {
 #[test]
 fn a_long_function_is_solved_in_one_sweep() {
     let document = Document::new(&long(20_000));
-    assert!(document.facts().n_visits() <= 20_000 + 10);
+    assert!(document.noise_solver().n_visits() <= 20_000 + 10);
     let functions: Vec<Op> = document.ir().functions();
     assert_eq!(functions.len(), 1);
 }
 
 #[test]
-fn deeply_nested_rotating_loops_end() {
+fn deeply_nested_rotating_loops_terminate() {
     // Ten nested loops, each with a huge trip count and permuted iteration arguments.
     let mut text = "func.func @f(%a: !noisy.i32, %b: !noisy.i32) {
   %lo = arith.constant 0 : index
@@ -510,11 +514,11 @@ fn deeply_nested_rotating_loops_end() {
     text += "return\n}\n";
     let document = Document::new(&text);
     assert_eq!(noise_errors(&document), 0, "{:?}", document.diagnostics());
-    assert!(document.facts().n_visits() < 3_000_000);
+    assert!(document.noise_solver().n_visits() < 3_000_000);
 }
 
 #[test]
-fn labels_that_come_at_any_place_equal_reading_anew() {
+fn facts_after_inserted_labels_equal_those_from_scratch() {
     let text = "func.func @f(%a: !noisy.i32, %c: i1) -> !noisy.i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -13,10 +13,12 @@ use rustc_hash::FxHashMap;
 use crate::NoiseModel;
 use crate::facts::noise::NoiseAnalysis;
 use crate::laws::Random;
-use crate::program::depth::Depths;
-use crate::program::secretness::Secrets;
-use noisy_dataflow::sparse::{Base, Input, MAX_APART, Sparse, SparseForward, values_within};
-use noisy_heir::Ciphertexts;
+use crate::program::depth::DepthAnalysis;
+use crate::program::secretness::SecretnessAnalysis;
+use noisy_dataflow::sparse::{
+    AnalysisInput, BaseAnalyses, DEFAULT_MAX_CONTEXTS, SparseForward, SparseSolver, values_within,
+};
+use noisy_heir::CiphertextAnalysis;
 use noisy_integers::Integers;
 use noisy_integers::constants::{ConstantFacts, Constants};
 
@@ -81,7 +83,7 @@ scf.yield %v{x}, %i{y} : !noisy.i32, i5
 
 /// Returns the values of each function in textual order, each with its fact, by the name of the
 /// function.
-fn facts<A: SparseForward>(ir: &Ir, facts: &Sparse<A>) -> FxHashMap<String, Vec<String>> {
+fn facts<A: SparseForward>(ir: &Ir, facts: &SparseSolver<A>) -> FxHashMap<String, Vec<String>> {
     let of = |function: Op| {
         let mut values = Vec::new();
         values_within(ir, function, &mut values);
@@ -96,7 +98,7 @@ fn facts<A: SparseForward>(ir: &Ir, facts: &Sparse<A>) -> FxHashMap<String, Vec<
 /// vectors were joined.
 fn check<A: SparseForward>(base: &dyn Fn(&Ir) -> A::Base, analysis: &dyn Fn(&Ir) -> A) -> usize
 where
-    A::Base: Base + Debug,
+    A::Base: BaseAnalyses + Debug,
 {
     let mut n_joined = 0;
     for seed in 1..=150 {
@@ -109,9 +111,9 @@ where
             let ir = source.ir();
             assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
             let base = base(ir);
-            let solved = Sparse::new(&Input { ir, base: &base }, analysis(ir));
+            let solved = SparseSolver::new(&AnalysisInput { ir, base: &base }, analysis(ir));
             let found = facts(ir, &solved);
-            let is_joined = |it: Op| solved.contexts(ir, it).len() > MAX_APART;
+            let is_joined = |it: Op| solved.contexts(ir, it).len() > DEFAULT_MAX_CONTEXTS;
             n_joined +=
                 usize::from(expected.is_none() && ir.functions().into_iter().any(is_joined));
             if let Some(expected) = &expected {
@@ -133,15 +135,16 @@ fn the_order_of_functions_changes_no_fact() {
     let n_joined = [
         check(&nothing, &|_| Constants::default()),
         check(&Integers::new, &|_| NoiseAnalysis::new(model())),
-        check(&Integers::new, &|_| Depths::new(model())),
+        check(&Integers::new, &|_| DepthAnalysis::new(model())),
     ];
     eprintln!(
         "vectors of integers, of noise, of depths are joined in so many programs: {n_joined:?}"
     );
     assert!(n_joined.iter().all(|&it| it > 5), "{n_joined:?}");
-    let _ = check(&nothing, &|_| Constants::joined());
-    let _ = check(&Integers::new, &|_| Secrets::new(model()));
-    let constants =
-        |ir: &Ir| ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()));
-    let _ = check(&constants, &Ciphertexts::new);
+    let _ = check(&nothing, &|_| Constants::with_joined_calls());
+    let _ = check(&Integers::new, &|_| SecretnessAnalysis::new(model()));
+    let constants = |ir: &Ir| {
+        ConstantFacts(SparseSolver::new(&AnalysisInput { ir, base: &() }, Constants::default()))
+    };
+    let _ = check(&constants, &CiphertextAnalysis::new);
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::Document;
 use crate::laws::Random;
-use crate::laws::call_edit::{Costs, check, edits_equal_reading_anew, visits};
+use crate::laws::call_edit::{Costs, check, check_random_edits, visits};
 use crate::laws::order::functions;
 
 const TY: &str = "!noisy.i32";
@@ -35,7 +35,7 @@ fn edit(random: &mut Random, line: &str) -> String {
 }
 
 #[test]
-fn edits_where_the_order_of_calls_matters_equal_reading_anew() {
+fn facts_that_depend_on_the_order_of_calls_equal_those_from_scratch() {
     let mut costs = Costs::default();
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
@@ -45,7 +45,7 @@ fn edits_where_the_order_of_calls_matters_equal_reading_anew() {
     for seed in first..first + number("ORDERED_PROGRAMS", 200) {
         let mut random = Random::new(seed * 6151);
         let text = functions(&mut random).concat();
-        edits_equal_reading_anew((seed, &mut random), &text, 3, edit, &mut costs);
+        check_random_edits((seed, &mut random), &text, 3, edit, &mut costs);
     }
     let Costs { n_costly, n_less } = costs;
     eprintln!("{n_less} of {n_costly} edits cost less than half of reading anew");
@@ -113,7 +113,7 @@ fn an_edit_in_a_chain_of_joined_vectors_costs_what_depends_on_it() {
             visits(&mut document, &middle, "%2 = ", &format!("%2 = noisy.add %t, %t : {TY}")),
         ];
         let last = document.ir().functions().pop().map(|it| document.contexts(it).len());
-        assert_eq!(last, Some(noisy_dataflow::sparse::MAX_APART + 1));
+        assert_eq!(last, Some(noisy_dataflow::sparse::DEFAULT_MAX_CONTEXTS + 1));
         check(&document);
         out
     };
@@ -269,5 +269,5 @@ fn contexts_of_a_recursion_depend_on_the_order_of_returns() {
     let at = text.find("@a(").expect("it is there") + 1;
     document.edit(at..at + 1, "z");
     check(&document);
-    assert_eq!(n_vectors(&document), Some(noisy_dataflow::sparse::MAX_APART + 1));
+    assert_eq!(n_vectors(&document), Some(noisy_dataflow::sparse::DEFAULT_MAX_CONTEXTS + 1));
 }

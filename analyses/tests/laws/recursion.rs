@@ -12,8 +12,10 @@ use proptest::prelude::*;
 use crate::laws::Random;
 use crate::{Bits, Noise, Program};
 use noisy_dataflow::lattice::{Changed, Lattice};
-use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Input, Sparse, SparseForward};
-use noisy_dataflow::view::View;
+use noisy_dataflow::sparse::{
+    AnalysisContext, AnalysisInput, CallPolicy, Domain, SparseForward, SparseSolver,
+};
+use noisy_dataflow::view::ProgramView;
 
 /// An op on values, which are given by their index in the function.
 #[derive(Clone, Debug)]
@@ -105,7 +107,7 @@ fn text(functions: &[Function]) -> String {
 struct Run<'a> {
     functions: &'a [Function],
     bits: u64,
-    left: usize,
+    remaining_steps: usize,
     greatest: Vec<Vec<u64>>,
 }
 
@@ -144,7 +146,7 @@ impl Run<'_> {
     }
 
     fn see(&mut self, function: usize, value: usize, noise: u64) -> Option<()> {
-        self.left = self.left.checked_sub(1).filter(|_| noise < 1 << 30)?;
+        self.remaining_steps = self.remaining_steps.checked_sub(1).filter(|_| noise < 1 << 30)?;
         let greatest = &mut self.greatest[function][value];
         *greatest = noise.max(*greatest);
         Some(())
@@ -176,11 +178,11 @@ proptest! {
         let mut run = Run {
             functions: &functions,
             bits: seed,
-            left: 0,
+            remaining_steps: 0,
             greatest: functions.iter().map(|it| vec![0; it.0.len() + 1]).collect(),
         };
         for _ in 0..40 {
-            run.left = 400;
+            run.remaining_steps = 400;
             let _ = run.call(0, 12, 0);
         }
         for (number, seen) in run.greatest.iter().enumerate() {
@@ -271,8 +273,8 @@ impl<const WIDENS: bool> SparseForward for Counts<WIDENS> {
     type Fact = Count<WIDENS>;
     type Base = ();
 
-    fn calls(&self) -> Calls {
-        Calls::APART
+    fn calls(&self) -> CallPolicy {
+        CallPolicy::FOR_TRANSFORMS
     }
 
     fn transfer(
@@ -292,7 +294,7 @@ impl<const WIDENS: bool> SparseForward for Counts<WIDENS> {
         }
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         _: &AnalysisContext<'_, ()>,
         _: Op,
@@ -346,7 +348,7 @@ fn check_endless<const WIDENS: bool>(most: usize) {
             let text = endless(order, grows);
             let source = Source::new(&text);
             let ir = source.ir();
-            let facts = Sparse::new(&Input { ir, base: &() }, Counts::<WIDENS>);
+            let facts = SparseSolver::new(&AnalysisInput { ir, base: &() }, Counts::<WIDENS>);
             let is_decided = grows == [false, false];
             let found = |name: &str, result: &str| {
                 let is_named =
@@ -428,7 +430,7 @@ fn web(n: usize) -> String {
 
 #[test]
 fn a_web_of_calls_costs_what_its_contexts_cost() {
-    let cost = |n: usize| Program::new(&web(n)).facts().n_visits();
+    let cost = |n: usize| Program::new(&web(n)).noise_solver().n_visits();
     let (few, many) = (cost(100), cost(1_000));
     eprintln!("visits of a web of 100 functions: {few}, of 1,000: {many}");
     assert!(many < 30 * few, "{few} {many}");

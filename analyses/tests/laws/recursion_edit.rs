@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::Document;
 use crate::laws::Random;
-use crate::laws::call_edit::{Costs, check, edits_equal_reading_anew, visits};
+use crate::laws::call_edit::{Costs, check, check_random_edits, visits};
 
 const TY: &str = "!noisy.i32";
 
@@ -99,7 +99,7 @@ fn edit(random: &mut Random, line: &str) -> String {
 }
 
 #[test]
-fn edits_through_recursions_equal_reading_anew() {
+fn facts_after_edits_of_recursions_equal_those_from_scratch() {
     let mut costs = Costs::default();
     for seed in 1..=number("RECURSION_PROGRAMS", 300) {
         let mut random = Random::new(seed * 9241);
@@ -119,7 +119,7 @@ fn edits_through_recursions_equal_reading_anew() {
             let one = function(&format!("f{at}"), next.as_deref(), around.as_deref(), growth);
             text += &if random.one_in(4) { one.replacen("private ", "", 1) } else { one };
         }
-        edits_equal_reading_anew((seed, &mut random), &text, 2, edit, &mut costs);
+        check_random_edits((seed, &mut random), &text, 2, edit, &mut costs);
     }
     let Costs { n_costly, n_less } = costs;
     eprintln!("{n_less} of {n_costly} edits cost less than half of reading anew");
@@ -129,7 +129,7 @@ fn edits_through_recursions_equal_reading_anew() {
 /// A recursive function without other callers is evaluated several times in one context: `%4`
 /// exceeds the budget only after `@g` has returned.
 #[test]
-fn the_turn_of_a_recursion_is_that_of_reading_anew() {
+fn recursion_rounds_after_edits_equal_those_from_scratch() {
     let text = format!(
         "func.func @f(%x: {TY}) -> {TY} {{
   %1 = func.call @g(%x) : ({TY}) -> {TY}

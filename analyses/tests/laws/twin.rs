@@ -11,15 +11,16 @@ use noisy_twin::Twin;
 
 use crate::facts::noise::NoiseAnalysis;
 use crate::laws::Random;
-use crate::program::depth::Depths;
-use crate::program::secretness::Secrets;
+use crate::program::depth::DepthAnalysis;
+use crate::program::secretness::SecretnessAnalysis;
 use crate::{Bits, NoiseModel};
 use noisy_dataflow::flow::Interval;
 use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::{
-    AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
+    AnalysisContext, AnalysisInput, CallPolicy, ChangedValues, DEFAULT_MAX_CONTEXTS, Domain,
+    LoopPolicy, SparseForward, SparseSolver,
 };
-use noisy_heir::{Ciphertexts, ValueRanges};
+use noisy_heir::{CiphertextAnalysis, ValueRangeAnalysis};
 use noisy_integers::Integers;
 use noisy_integers::constants::{ConstantFacts, Constants};
 use noisy_integers::ranges::Ranges;
@@ -33,9 +34,9 @@ thread_local! {
 
 /// A fact that sets [`IS_WIDENED`] when it is widened.
 #[derive(Clone, Debug, PartialEq)]
-struct Telling<F>(F);
+struct WideningRecorder<F>(F);
 
-impl<F: Lattice> Lattice for Telling<F> {
+impl<F: Lattice> Lattice for WideningRecorder<F> {
     fn bottom() -> Self {
         Self(F::bottom())
     }
@@ -45,13 +46,13 @@ impl<F: Lattice> Lattice for Telling<F> {
     }
 }
 
-impl<F: fmt::Display> fmt::Display for Telling<F> {
+impl<F: fmt::Display> fmt::Display for WideningRecorder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl<F: Domain> Domain for Telling<F> {
+impl<F: Domain> Domain for WideningRecorder<F> {
     fn unknown() -> Self {
         Self(F::unknown())
     }
@@ -69,22 +70,22 @@ impl<F: Domain> Domain for Telling<F> {
 #[derive(Debug)]
 struct Watched<A>(A);
 
-fn facts<F: Clone>(of: &[Telling<F>]) -> Vec<F> {
+fn facts<F: Clone>(of: &[WideningRecorder<F>]) -> Vec<F> {
     of.iter().map(|it| it.0.clone()).collect()
 }
 
 impl<A: SparseForward> SparseForward for Watched<A> {
-    type Fact = Telling<A::Fact>;
+    type Fact = WideningRecorder<A::Fact>;
     type Base = A::Base;
 
-    const LOOPS: Loops = A::LOOPS;
+    const LOOPS: LoopPolicy = A::LOOPS;
 
-    fn calls(&self) -> Calls {
+    fn calls(&self) -> CallPolicy {
         self.0.calls()
     }
 
-    fn carries(&self, interner: &Interner, ty: Type) -> bool {
-        self.0.carries(interner, ty)
+    fn has_fact(&self, interner: &Interner, ty: Type) -> bool {
+        self.0.has_fact(interner, ty)
     }
 
     fn transfer(
@@ -94,10 +95,10 @@ impl<A: SparseForward> SparseForward for Watched<A> {
         result: usize,
         operands: &[Self::Fact],
     ) -> Self::Fact {
-        Telling(self.0.transfer(on, op, result, &facts(operands)))
+        WideningRecorder(self.0.transfer(on, op, result, &facts(operands)))
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         on: &AnalysisContext<'_, A::Base>,
         op: Op,
@@ -105,7 +106,7 @@ impl<A: SparseForward> SparseForward for Watched<A> {
         argument: Value,
         operands: &[Self::Fact],
     ) -> Self::Fact {
-        Telling(self.0.entry(on, op, index, argument, &facts(operands)))
+        WideningRecorder(self.0.entry_argument_fact(on, op, index, argument, &facts(operands)))
     }
 
     fn refine(
@@ -114,11 +115,11 @@ impl<A: SparseForward> SparseForward for Watched<A> {
         value: Value,
         fact: Self::Fact,
     ) -> Self::Fact {
-        Telling(self.0.refine(on, value, fact.0))
+        WideningRecorder(self.0.refine(on, value, fact.0))
     }
 
     fn unbounded(&self, fact: &Self::Fact) -> Option<Self::Fact> {
-        self.0.unbounded(&fact.0).map(Telling)
+        self.0.unbounded(&fact.0).map(WideningRecorder)
     }
 
     fn interval(&self, interner: &Interner, ty: Type, fact: &Self::Fact) -> Option<Interval> {
@@ -127,39 +128,39 @@ impl<A: SparseForward> SparseForward for Watched<A> {
 }
 
 /// The base of an analysis, which edits update.
-trait Standing {
+trait EditedBase {
     fn new(ir: &Ir) -> Self;
     /// Updates the base after an edit. Returns the values whose facts changed.
-    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved;
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> ChangedValues;
 }
 
-impl Standing for () {
+impl EditedBase for () {
     fn new(_: &Ir) -> Self {}
 
-    fn update(&mut self, _: &Ir, _: &Delta) -> Moved {
-        Moved::These(Vec::new())
+    fn update(&mut self, _: &Ir, _: &Delta) -> ChangedValues {
+        ChangedValues::These(Vec::new())
     }
 }
 
-impl Standing for ConstantFacts {
+impl EditedBase for ConstantFacts {
     fn new(ir: &Ir) -> Self {
-        ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()))
+        ConstantFacts(SparseSolver::new(&AnalysisInput { ir, base: &() }, Constants::default()))
     }
 
-    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
-        self.0.update(&Input { ir, base: &() }, delta, &Moved::These(Vec::new()));
-        self.0.moved().clone()
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> ChangedValues {
+        self.0.update(&AnalysisInput { ir, base: &() }, delta, &ChangedValues::These(Vec::new()));
+        self.0.changed_values().clone()
     }
 }
 
-impl Standing for Integers {
+impl EditedBase for Integers {
     fn new(ir: &Ir) -> Self {
         Integers::new(ir)
     }
 
-    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> ChangedValues {
         self.update(ir, delta);
-        self.moved().clone()
+        self.changed_values().clone()
     }
 }
 
@@ -186,9 +187,9 @@ fn check<A: SparseForward>(
     base: &A::Base,
     analysis: &dyn Fn(&Ir) -> A,
 ) -> usize {
-    let on = Input { ir, base };
+    let on = AnalysisInput { ir, base };
     IS_WIDENED.set(false);
-    let fast = Sparse::new(&on, Watched(analysis(ir)));
+    let fast = SparseSolver::new(&on, Watched(analysis(ir)));
     let is_widened = IS_WIDENED.get();
     let least = Twin::solve(&on, analysis(ir), false);
     for value in values(ir) {
@@ -205,7 +206,7 @@ fn check<A: SparseForward>(
     let is_exact = !twin.is_cut()
         && !is_widened
         && fast.undecided().next().is_none()
-        && ir.functions().into_iter().all(|it| n_contexts(it) <= MAX_APART);
+        && ir.functions().into_iter().all(|it| n_contexts(it) <= DEFAULT_MAX_CONTEXTS);
     if !is_exact {
         return 0;
     }
@@ -243,7 +244,7 @@ fn equals_the_least_solution<A: SparseForward>(
     translated: &dyn Fn(String) -> String,
     analysis: &dyn Fn(&Ir) -> A,
 ) where
-    A::Base: Standing,
+    A::Base: EditedBase,
 {
     let (mut n_programs, mut n_exact, mut n_values) = (0, 0, 0);
     for (seed, text) in random_programs(300) {
@@ -268,7 +269,7 @@ fn edits_equal_reading_anew<A: SparseForward>(
     translated: &dyn Fn(String) -> String,
     analysis: &dyn Fn(&Ir) -> A,
 ) where
-    A::Base: Standing,
+    A::Base: EditedBase,
 {
     let mut n_changed = 0;
     for (seed, text) in random_programs(120) {
@@ -276,7 +277,10 @@ fn edits_equal_reading_anew<A: SparseForward>(
         let text = translated(text);
         let mut source = Source::new(&text);
         let mut base = A::Base::new(source.ir());
-        let mut facts = Sparse::new(&Input { ir: source.ir(), base: &base }, analysis(source.ir()));
+        let mut facts = SparseSolver::new(
+            &AnalysisInput { ir: source.ir(), base: &base },
+            analysis(source.ir()),
+        );
         let mut undo = None;
         for _ in 0..10 {
             let text = source.text().to_string();
@@ -288,9 +292,9 @@ fn edits_equal_reading_anew<A: SparseForward>(
             let delta = source.edit(range.clone(), &new);
             let moved = base.update(source.ir(), &delta);
             let ir = source.ir();
-            facts.update(&Input { ir, base: &base }, &delta, &moved);
+            facts.update(&AnalysisInput { ir, base: &base }, &delta, &moved);
             let base_anew = A::Base::new(ir);
-            let anew = Sparse::new(&Input { ir, base: &base_anew }, analysis(ir));
+            let anew = SparseSolver::new(&AnalysisInput { ir, base: &base_anew }, analysis(ir));
             for value in values(ir) {
                 let (found, expected) = (facts.fact(value), anew.fact(value));
                 let name = ir.value_text(value);
@@ -299,7 +303,9 @@ fn edits_equal_reading_anew<A: SparseForward>(
                     "{name} after {range:?} -> {new:?}, seed {seed}\n{text}"
                 );
             }
-            n_changed += usize::from(matches!(facts.moved(), Moved::These(it) if !it.is_empty()));
+            n_changed += usize::from(
+                matches!(facts.changed_values(), ChangedValues::These(it) if !it.is_empty()),
+            );
         }
     }
     eprintln!("{n_changed} edits change facts");
@@ -327,12 +333,12 @@ macro_rules! laws_of {
 
 laws_of! {
     constants: as_is, |_: &Ir| Constants::default();
-    joined_constants: as_is, |_: &Ir| Constants::joined();
+    joined_constants: as_is, |_: &Ir| Constants::with_joined_calls();
     ranges: as_is, |_: &Ir| Ranges;
     noise: as_is, |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
-    depth: as_is, |_: &Ir| Depths::new(NoiseModel::tutorial());
-    secretness: as_is, |_: &Ir| Secrets::new(NoiseModel::tutorial());
-    value_ranges: with_reals, |_: &Ir| ValueRanges::new(None);
+    depth: as_is, |_: &Ir| DepthAnalysis::new(NoiseModel::tutorial());
+    secretness: as_is, |_: &Ir| SecretnessAnalysis::new(NoiseModel::tutorial());
+    value_ranges: with_reals, |_: &Ir| ValueRangeAnalysis::new(None);
 }
 
 fn as_is(text: String) -> String {
@@ -369,7 +375,7 @@ fn with_reals(text: String) -> String {
 /// Values that nested loops permute grow without bound, although not every value grows in each
 /// iteration.
 #[test]
-fn values_that_loops_rotate_have_no_bound() {
+fn permuted_values_in_loops_have_no_bound() {
     let (types, inits) =
         (["!noisy.i32"; 5].join(", "), "%a = %x, %b = %x, %c = %x, %d = %x, %e = %x");
     let text = format!(
@@ -393,7 +399,7 @@ fn values_that_loops_rotate_have_no_bound() {
     let (ir, base) = (source.ir(), Integers::new(source.ir()));
     let analysis = |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
     check(&text, ir, &base, &analysis);
-    let facts = Sparse::new(&Input { ir, base: &base }, analysis(ir));
+    let facts = SparseSolver::new(&AnalysisInput { ir, base: &base }, analysis(ir));
     let noisy = values(ir).into_iter().filter_map(|it| facts.fact(it)?.hi());
     let carried: Vec<_> = noisy.filter(|&it| it != 12).collect();
     assert!(carried.len() > 15 && carried.iter().all(|&it| it == Bits::MAX), "{carried:?}");
@@ -402,5 +408,5 @@ fn values_that_loops_rotate_have_no_bound() {
 /// Levels are only solved from scratch, because the analysis reads the scheme of the module once.
 #[test]
 fn levels_equal_the_least_solution() {
-    equals_the_least_solution(&as_is, &|ir: &Ir| Ciphertexts::new(ir));
+    equals_the_least_solution(&as_is, &|ir: &Ir| CiphertextAnalysis::new(ir));
 }

@@ -2,11 +2,11 @@
 
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::integers::{integer, is_read};
+use super::integers::{constant_value, is_fully_parsed};
 
 /// A value of one of the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum ProgramValue {
     /// A value of the first program, in a context. Values outside of all loops that are compared
     /// several iterations at a time have context 0.
     Old(u32, Value),
@@ -16,12 +16,12 @@ pub(super) enum Key {
 
 /// The contexts: iterations of loops, which may be nested.
 #[derive(Default)]
-pub(super) struct Contexts {
+pub(super) struct IterationContexts {
     /// The enclosing context and the loop of each context, from number 1 on.
     all: Vec<(u32, Op)>,
 }
 
-impl Contexts {
+impl IterationContexts {
     /// Adds an iteration of the loop `of`, and returns its number.
     pub(super) fn add(&mut self, around: u32, of: Op) -> u32 {
         self.all.push((around, of));
@@ -30,7 +30,7 @@ impl Contexts {
 
     /// Returns the key of a value that is used in a context, with the context in which it is
     /// defined.
-    pub(super) fn key(&self, ir: &Ir, context: u32, value: Value) -> Key {
+    pub(super) fn key(&self, ir: &Ir, context: u32, value: Value) -> ProgramValue {
         let holder = ir.region(ir.def_region(value)).parent;
         let mut at = context;
         while let Some(&(around, of)) = (at as usize).checked_sub(1).and_then(|it| self.all.get(it))
@@ -40,58 +40,58 @@ impl Contexts {
             }
             at = around;
         }
-        Key::Old(at, value)
+        ProgramValue::Old(at, value)
     }
 }
 
 /// A value that a loop of the first program carries, in terms of a value of the second program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Carried {
+pub(super) struct CarriedRelation {
     pub value: Value,
     /// The initial values in both programs; their difference is added to `value`.
-    pub start: Option<(Key, Value)>,
+    pub initial_values: Option<(ProgramValue, Value)>,
 }
 
 /// The relation of a value of the first program to values of the second program.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Meaning {
-    Carried(Carried),
+pub(super) enum ValueRelation {
+    Carried(CarriedRelation),
     /// The same as another value: the value that the preceding iteration yields.
-    Same(Key),
+    PreviousYield(ProgramValue),
     /// An induction variable of the second program, plus a number.
-    Index(Value, i128),
+    InductionVariable(Value, i128),
     /// A result of a loop whose last iterations are evaluated, with the index of the loop.
-    End(usize),
+    LoopResult(usize),
     /// The result of a branch: the index of the branch, the index of the result, and this result in
     /// the second program.
-    Branch(usize, usize, Value),
+    BranchResult(usize, usize, Value),
 }
 
 /// A loop whose last iterations are evaluated.
-pub(super) struct Last {
+pub(super) struct RemainingIterations {
     pub op: Op,
     pub n_left: u64,
     /// The values that the loop carries before these iterations.
-    pub carried: Vec<Carried>,
+    pub carried: Vec<CarriedRelation>,
 }
 
 /// A branch of the first program, paired with one of the second program.
-pub(super) struct Branch {
+pub(super) struct BranchPair {
     pub old: Op,
     pub new: Op,
     /// For each result, the values that the cases yield in both programs.
-    pub cases: Vec<Vec<(Key, Value)>>,
+    pub cases: Vec<Vec<(ProgramValue, Value)>>,
 }
 
 /// A loop with constant bounds.
-pub(super) struct Loop {
+pub(super) struct ConstantLoop {
     pub lower: i128,
     pub step: i128,
-    pub trips: u64,
+    pub n_trips: u64,
     /// Initial values of the carried arguments.
     pub inits: Vec<Value>,
     /// The induction variable.
-    pub index: Value,
+    pub induction_variable: Value,
     pub args: Vec<Value>,
     /// The ops of the body without the terminator.
     pub body: Vec<Op>,
@@ -99,7 +99,7 @@ pub(super) struct Loop {
     pub yielded: Vec<Value>,
 }
 
-impl Loop {
+impl ConstantLoop {
     pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
         let data = ir.op(op);
         let n = data.results.len();
@@ -108,12 +108,17 @@ impl Loop {
         let (first, lower, upper, step) = match data.kind {
             // Another attribute may make the comparison of the bounds unsigned.
             OpKind::ScfFor if ir.extra(op).attrs.is_empty() || has_only_segments(ir, op) => {
-                let bound = |at: usize| integer(ir, *operands.get(at)?);
+                let bound = |at: usize| constant_value(ir, *operands.get(at)?);
                 (3, bound(0)?, bound(1)?, bound(2)?)
             }
             OpKind::AffineFor => {
                 let step = ir.interner.int_value(ir.attr(op, "step")?)?;
-                (0, map(ir, op, "lowerBoundMap")?, map(ir, op, "upperBoundMap")?, step)
+                (
+                    0,
+                    constant_bound(ir, op, "lowerBoundMap")?,
+                    constant_bound(ir, op, "upperBoundMap")?,
+                    step,
+                )
             }
             _ => return None,
         };
@@ -132,8 +137,8 @@ impl Loop {
         Some(Self {
             lower,
             step,
-            index: args[0],
-            trips: u64::try_from(rounds).ok()?,
+            induction_variable: args[0],
+            n_trips: u64::try_from(rounds).ok()?,
             inits: operands[first..].to_vec(),
             args: args[1..].to_vec(),
             body,
@@ -145,7 +150,7 @@ impl Loop {
     pub(super) fn has_only_bounds(ir: &Ir, op: Op) -> bool {
         let bounds = ["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
         let mut names = ir.extra(op).attrs.iter().map(|it| ir.interner.str(it.0));
-        names.all(|it| bounds.contains(&it)) && is_read(ir.op(op).form)
+        names.all(|it| bounds.contains(&it)) && is_fully_parsed(ir.op(op).form)
     }
 }
 
@@ -155,7 +160,7 @@ fn has_only_segments(ir: &Ir, op: Op) -> bool {
 }
 
 /// Returns a constant bound of an `affine.for`.
-fn map(ir: &Ir, op: Op, name: &str) -> Option<i128> {
+fn constant_bound(ir: &Ir, op: Op, name: &str) -> Option<i128> {
     let map = ir.interner.affine(ir.attr(op, name)?)?;
     match (map.n_inputs(), &map.evaluate(&|_| None)?[..]) {
         (0, &[bound]) => Some(i128::from(bound)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// Limits of a verification. A file that exceeds them is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct PolynomialLimits {
     /// Number of products and sums of monomials.
     pub work: u64,
     /// Number of monomials of one polynomial.
@@ -14,7 +14,7 @@ pub struct Limits {
     pub kept: usize,
 }
 
-impl Default for Limits {
+impl Default for PolynomialLimits {
     /// Limits that allow some seconds of time and some hundred megabytes of memory.
     fn default() -> Self {
         Self { work: 20_000_000, monomials: 40_000, kept: 3_000_000 }
@@ -35,13 +35,13 @@ pub(super) struct Polynomial {
 
 /// The work that the limits still allow.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct WorkBudget {
     left: u64,
     most_monomials: usize,
 }
 
-impl Work {
-    pub(super) fn new(limits: Limits) -> Self {
+impl WorkBudget {
+    pub(super) fn new(limits: PolynomialLimits) -> Self {
         Self { left: limits.work, most_monomials: limits.monomials }
     }
 
@@ -57,7 +57,7 @@ impl Work {
 }
 
 impl Polynomial {
-    pub(super) fn number(number: u64) -> Self {
+    pub(super) fn constant(number: u64) -> Self {
         let mut out = Self::default();
         out.add_term(Vec::new(), number % MODULUS);
         out
@@ -87,7 +87,7 @@ impl Polynomial {
 
     /// Returns the quotient by a monomial with coefficient 1; `None` if `by` is not such a monomial
     /// or does not divide each term.
-    pub(super) fn divided(&self, by: &Self) -> Option<Self> {
+    pub(super) fn quotient_by_monomial(&self, by: &Self) -> Option<Self> {
         let mut terms = by.terms();
         let (Some((divisor, 1)), None) = (terms.next(), terms.next()) else { return None };
         let mut out = Self::default();
@@ -113,22 +113,27 @@ impl Polynomial {
     }
 
     /// `self + factor * other`
-    pub(super) fn plus(&self, factor: u64, other: &Self, work: &mut Work) -> Result<Self, String> {
+    pub(super) fn plus(
+        &self,
+        factor: u64,
+        other: &Self,
+        work: &mut WorkBudget,
+    ) -> Result<Self, String> {
         work.spend(self.len() + other.len())?;
         let mut out = self.clone();
         for (monomial, coefficient) in other.terms() {
             out.add_term(monomial.to_vec(), coefficient * (factor % MODULUS));
         }
-        out.checked(work)
+        out.check_size(work)
     }
 
     /// `self - other`
-    pub(super) fn minus(&self, other: &Self, work: &mut Work) -> Result<Self, String> {
+    pub(super) fn minus(&self, other: &Self, work: &mut WorkBudget) -> Result<Self, String> {
         self.plus(MODULUS - 1, other, work)
     }
 
     /// `self * other`
-    pub(super) fn times(&self, other: &Self, work: &mut Work) -> Result<Self, String> {
+    pub(super) fn times(&self, other: &Self, work: &mut WorkBudget) -> Result<Self, String> {
         let mut out = Self::default();
         for (a, x) in self.terms() {
             work.spend(other.len())?;
@@ -139,12 +144,17 @@ impl Polynomial {
                 break;
             }
         }
-        out.checked(work)
+        out.check_size(work)
     }
 
     /// Replaces an unknown by a polynomial.
-    pub(super) fn replace(&self, unknown: u32, by: &Self, work: &mut Work) -> Result<Self, String> {
-        let mut powers = vec![Self::number(1)];
+    pub(super) fn replace(
+        &self,
+        unknown: u32,
+        by: &Self,
+        work: &mut WorkBudget,
+    ) -> Result<Self, String> {
+        let mut powers = vec![Self::constant(1)];
         let mut out = Self::default();
         for (monomial, coefficient) in self.terms() {
             let (with, rest): (Monomial, Monomial) =
@@ -164,10 +174,10 @@ impl Polynomial {
                 break;
             }
         }
-        out.checked(work)
+        out.check_size(work)
     }
 
-    fn checked(self, work: &Work) -> Result<Self, String> {
+    fn check_size(self, work: &WorkBudget) -> Result<Self, String> {
         if self.len() > work.most_monomials {
             return Err("a polynomial has too many monomials".to_owned());
         }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::integers::{self, Integer, plaintext};
-use super::loops::{Carried, Key, Loop, Meaning};
-use super::pairs::{Pairs, is_noisy};
-use super::polynomial::{Limits, MODULUS, Polynomial, Work};
+use super::integers::{self, IntegerDefinition, encoded_constant};
+use super::loops::{CarriedRelation, ConstantLoop, ProgramValue, ValueRelation};
+use super::pairs::{PairedPrograms, is_noisy};
+use super::polynomial::{MODULUS, Polynomial, PolynomialLimits, WorkBudget};
 
 /// The largest nesting depth of loops that are evaluated.
 const MOST_DEPTH: usize = 60;
@@ -17,9 +17,9 @@ const MOST_DEPTH: usize = 60;
 type Values = BTreeMap<Value, Rc<Polynomial>>;
 
 /// The state of a proof that the pairs of two programs are equal.
-pub(super) struct Proof<'a> {
-    pairs: Pairs<'a>,
-    known: BTreeMap<Key, Rc<Polynomial>>,
+pub(super) struct EqualityProof<'a> {
+    pairs: PairedPrograms<'a>,
+    polynomials: BTreeMap<ProgramValue, Rc<Polynomial>>,
     /// The meanings of unknowns that represent values which are proven equal.
     meanings: BTreeMap<u32, Rc<Polynomial>>,
     /// The values that each unknown represents, of the first and of the second program.
@@ -28,49 +28,51 @@ pub(super) struct Proof<'a> {
     constants: BTreeMap<(String, i128), u32>,
     sums: BTreeMap<(u32, i128), u32>,
     /// For an unknown that is a sum of an unknown and a constant, these two.
-    parts: BTreeMap<u32, (u32, i128)>,
+    summands: BTreeMap<u32, (u32, i128)>,
     n_kept: usize,
     most_kept: usize,
-    work: Work,
+    work: WorkBudget,
 }
 
-impl<'a> Proof<'a> {
-    pub(super) fn new(pairs: Pairs<'a>, limits: Limits) -> Result<Self, String> {
+impl<'a> EqualityProof<'a> {
+    pub(super) fn new(pairs: PairedPrograms<'a>, limits: PolynomialLimits) -> Result<Self, String> {
         let mut out = Self {
             pairs,
-            known: BTreeMap::new(),
+            polynomials: BTreeMap::new(),
             meanings: BTreeMap::new(),
             origins: Vec::new(),
             constants: BTreeMap::new(),
             sums: BTreeMap::new(),
-            parts: BTreeMap::new(),
+            summands: BTreeMap::new(),
             n_kept: 0,
             most_kept: limits.kept,
-            work: Work::new(limits),
+            work: WorkBudget::new(limits),
         };
         for (old, new) in std::mem::take(&mut out.pairs.unknowns) {
-            let Key::Old(_, value) = old else { return Err("a value is of no program".into()) };
-            let polynomial = match plaintext(out.pairs.old.ir(), value) {
-                // The operands of both encodings are proven equal, so both encode this number.
-                Some(number) => Rc::new(Polynomial::number(number)),
-                None => out.unknown(Some(value), Some(new))?.1,
+            let ProgramValue::Old(_, value) = old else {
+                return Err("a value is of no program".into());
             };
-            out.known.insert(old, polynomial.clone());
-            out.known.insert(Key::New(new), polynomial);
+            let polynomial = match encoded_constant(out.pairs.old.ir(), value) {
+                // The operands of both encodings are proven equal, so both encode this number.
+                Some(number) => Rc::new(Polynomial::constant(number)),
+                None => out.new_unknown(Some(value), Some(new))?.1,
+            };
+            out.polynomials.insert(old, polynomial.clone());
+            out.polynomials.insert(ProgramValue::New(new), polynomial);
         }
         for new in std::mem::take(&mut out.pairs.new_unknowns) {
-            let polynomial = out.unknown(None, Some(new))?.1;
-            out.known.insert(Key::New(new), polynomial);
+            let polynomial = out.new_unknown(None, Some(new))?.1;
+            out.polynomials.insert(ProgramValue::New(new), polynomial);
         }
         for (&op, &trips) in &out.pairs.loops {
             let ir = out.pairs.old.ir();
-            if Loop::of(ir, op).is_none_or(|it| it.trips != trips) {
+            if ConstantLoop::of(ir, op).is_none_or(|it| it.n_trips != trips) {
                 let at = ir.range(op).start;
                 return Err(format!("the op at byte {at} is not a loop of {trips} iterations"));
             }
         }
         let evaluated = out.pairs.loops.keys().copied();
-        let left = out.pairs.lasts.iter().filter(|it| it.n_left > 0).map(|it| it.op);
+        let left = out.pairs.remaining_iterations.iter().filter(|it| it.n_left > 0).map(|it| it.op);
         for op in evaluated.chain(left) {
             // A loop without used results is not evaluated, but may still have effects.
             let ir = out.pairs.old.ir();
@@ -84,12 +86,16 @@ impl<'a> Proof<'a> {
 
     /// Returns true if the body of a loop consists of arithmetic and of such loops.
     fn is_arithmetic(&self, ir: &Ir, op: Op, depth: usize) -> bool {
-        let Some(it) = Loop::of(ir, op).filter(|_| depth < MOST_DEPTH) else { return false };
+        let Some(it) = ConstantLoop::of(ir, op).filter(|_| depth < MOST_DEPTH) else {
+            return false;
+        };
         let mut body = it.body.iter();
-        body.all(|&it| self.pairs.arithmetic.has(ir, it) || self.is_arithmetic(ir, it, depth + 1))
+        body.all(|&it| {
+            self.pairs.arithmetic.contains(ir, it) || self.is_arithmetic(ir, it, depth + 1)
+        })
     }
 
-    fn unknown(
+    fn new_unknown(
         &mut self,
         old: Option<Value>,
         new: Option<Value>,
@@ -103,7 +109,7 @@ impl<'a> Proof<'a> {
     /// Returns the sum of an integer and a constant.
     fn offset(&mut self, of: &Polynomial, by: i128) -> Result<Rc<Polynomial>, String> {
         let of = of.as_unknown().ok_or("an integer is unknown")?;
-        let (base, first) = self.parts.get(&of).copied().unwrap_or((of, 0));
+        let (base, first) = self.summands.get(&of).copied().unwrap_or((of, 0));
         let by = first.checked_add(by).ok_or("an integer is too large")?;
         if by == 0 {
             return Ok(Rc::new(Polynomial::unknown(base)));
@@ -111,9 +117,9 @@ impl<'a> Proof<'a> {
         if let Some(&it) = self.sums.get(&(base, by)) {
             return Ok(Rc::new(Polynomial::unknown(it)));
         }
-        let (unknown, polynomial) = self.unknown(None, None)?;
+        let (unknown, polynomial) = self.new_unknown(None, None)?;
         self.sums.insert((base, by), unknown);
-        self.parts.insert(unknown, (base, by));
+        self.summands.insert(unknown, (base, by));
         Ok(polynomial)
     }
 
@@ -121,37 +127,37 @@ impl<'a> Proof<'a> {
         if let Some(&it) = self.constants.get(&(ty.clone(), number)) {
             return Ok(Rc::new(Polynomial::unknown(it)));
         }
-        let (unknown, polynomial) = self.unknown(None, None)?;
+        let (unknown, polynomial) = self.new_unknown(None, None)?;
         self.constants.insert((ty, number), unknown);
         Ok(polynomial)
     }
 
     /// Proves that the results of two ops are equal, and represents them by one unknown.
-    pub(super) fn step(&mut self, old: usize, new: usize) -> Result<(), String> {
+    pub(super) fn prove_step(&mut self, old: usize, new: usize) -> Result<(), String> {
         let (Some(&a), Some(&b)) = (self.pairs.old_ops.get(&old), self.pairs.new_ops.get(&new))
         else {
             return Err(format!("there is no arithmetic at byte {old} before or at {new} after"));
         };
-        let (old, new) = (Key::Old(0, a), Key::New(b));
-        self.are_equal(old, new)?;
-        let meaning = self.value(new)?;
-        let (unknown, polynomial) = self.unknown(Some(a), Some(b))?;
+        let (old, new) = (ProgramValue::Old(0, a), ProgramValue::New(b));
+        self.prove_equal(old, new)?;
+        let meaning = self.polynomial(new)?;
+        let (unknown, polynomial) = self.new_unknown(Some(a), Some(b))?;
         self.meanings.insert(unknown, meaning);
-        self.known.insert(old, polynomial.clone());
-        self.known.insert(new, polynomial);
+        self.polynomials.insert(old, polynomial.clone());
+        self.polynomials.insert(new, polynomial);
         Ok(())
     }
 
     /// Proves that the pairs are equal.
-    pub(super) fn finish(&mut self) -> Result<(), String> {
+    pub(super) fn prove_pairs(&mut self) -> Result<(), String> {
         for (old, new) in std::mem::take(&mut self.pairs.uses) {
-            self.are_equal(old, new)?;
+            self.prove_equal(old, new)?;
         }
-        for (old, carried) in std::mem::take(&mut self.pairs.carried) {
-            let value = self.carried(carried)?;
-            let rest = self.value(old)?.minus(&value, &mut self.work)?;
-            if self.expanded(rest, &|_| true)?.len() > 0 {
-                let name = self.text(Key::New(carried.value));
+        for (old, carried) in std::mem::take(&mut self.pairs.carried_values) {
+            let value = self.carried_polynomial(carried)?;
+            let rest = self.polynomial(old)?.minus(&value, &mut self.work)?;
+            if self.expand(rest, &|_| true)?.len() > 0 {
+                let name = self.text(ProgramValue::New(carried.value));
                 return Err(format!("{name} is not what the iterations before yield"));
             }
         }
@@ -159,10 +165,10 @@ impl<'a> Proof<'a> {
     }
 
     /// Proves that two values are equal.
-    fn are_equal(&mut self, old: Key, new: Key) -> Result<(), String> {
-        let (a, b) = (self.value(old)?, self.value(new)?);
+    fn prove_equal(&mut self, old: ProgramValue, new: ProgramValue) -> Result<(), String> {
+        let (a, b) = (self.polynomial(old)?, self.polynomial(new)?);
         let rest = a.minus(&b, &mut self.work)?;
-        if self.expanded(rest, &|_| true)?.len() == 0 {
+        if self.expand(rest, &|_| true)?.len() == 0 {
             return Ok(());
         }
         Err(format!(
@@ -173,7 +179,7 @@ impl<'a> Proof<'a> {
     }
 
     /// Replaces the unknowns for which `is_meant` holds by their meanings, the latest first.
-    fn expanded(
+    fn expand(
         &mut self,
         mut rest: Polynomial,
         is_meant: &dyn Fn(u32) -> bool,
@@ -189,73 +195,82 @@ impl<'a> Proof<'a> {
         }
     }
 
-    fn ir(&self, key: Key) -> &'a Ir {
+    fn ir(&self, key: ProgramValue) -> &'a Ir {
         match key {
-            Key::Old(..) => self.pairs.old.ir(),
-            Key::New(_) => self.pairs.new.ir(),
+            ProgramValue::Old(..) => self.pairs.old.ir(),
+            ProgramValue::New(_) => self.pairs.new.ir(),
         }
     }
 
-    fn text(&self, key: Key) -> String {
-        let (Key::Old(_, value) | Key::New(value)) = key;
+    fn text(&self, key: ProgramValue) -> String {
+        let (ProgramValue::Old(_, value) | ProgramValue::New(value)) = key;
         self.ir(key).value_text(value)
     }
 
     /// Returns the key of a value that is used in the context of another value.
-    fn beside(&self, key: Key, value: Value) -> Key {
+    fn key_in_context_of(&self, key: ProgramValue, value: Value) -> ProgramValue {
         match key {
-            Key::Old(context, _) => self.pairs.contexts.key(self.pairs.old.ir(), context, value),
-            Key::New(_) => Key::New(value),
+            ProgramValue::Old(context, _) => {
+                self.pairs.contexts.key(self.pairs.old.ir(), context, value)
+            }
+            ProgramValue::New(_) => ProgramValue::New(value),
         }
     }
 
     /// Returns the values that the definition of a value needs.
-    fn needs(&self, key: Key) -> Result<Vec<Key>, String> {
-        let of_carried = |it: Carried| -> Vec<Key> {
-            let start = it.start.iter().flat_map(|&(old, new)| [old, Key::New(new)]);
-            start.chain([Key::New(it.value)]).collect()
+    fn needed_values(&self, key: ProgramValue) -> Result<Vec<ProgramValue>, String> {
+        let of_carried = |it: CarriedRelation| -> Vec<ProgramValue> {
+            let start =
+                it.initial_values.iter().flat_map(|&(old, new)| [old, ProgramValue::New(new)]);
+            start.chain([ProgramValue::New(it.value)]).collect()
         };
         match self.pairs.meanings.get(&key) {
-            Some(&Meaning::Carried(it)) => return Ok(of_carried(it)),
-            Some(&Meaning::Same(it)) => return Ok(vec![it]),
-            Some(&Meaning::Index(it, _)) => return Ok(vec![Key::New(it)]),
-            Some(&Meaning::End(last)) => {
-                let Some(it) = self.pairs.lasts.get(last) else { return Err("no loop".into()) };
-                let carried = it.carried.iter().flat_map(|&it| of_carried(it));
-                let outside = inputs(self.pairs.old.ir(), it.op).into_iter();
-                return Ok(carried.chain(outside.map(|it| self.beside(key, it))).collect());
+            Some(&ValueRelation::Carried(it)) => return Ok(of_carried(it)),
+            Some(&ValueRelation::PreviousYield(it)) => return Ok(vec![it]),
+            Some(&ValueRelation::InductionVariable(it, _)) => {
+                return Ok(vec![ProgramValue::New(it)]);
             }
-            Some(&Meaning::Branch(branch, at, new)) => {
+            Some(&ValueRelation::LoopResult(last)) => {
+                let Some(it) = self.pairs.remaining_iterations.get(last) else {
+                    return Err("no loop".into());
+                };
+                let carried = it.carried.iter().flat_map(|&it| of_carried(it));
+                let outside = outside_operands(self.pairs.old.ir(), it.op).into_iter();
+                return Ok(carried
+                    .chain(outside.map(|it| self.key_in_context_of(key, it)))
+                    .collect());
+            }
+            Some(&ValueRelation::BranchResult(branch, at, new)) => {
                 let cases = &self.pairs.branches[branch].cases[at];
-                let both = cases.iter().flat_map(|&(old, new)| [old, Key::New(new)]);
-                return Ok(both.chain([Key::New(new)]).collect());
+                let both = cases.iter().flat_map(|&(old, new)| [old, ProgramValue::New(new)]);
+                return Ok(both.chain([ProgramValue::New(new)]).collect());
             }
             None => {}
         }
         let ir = self.ir(key);
         let unknown = || format!("{} is unknown", self.text(key));
-        let (Key::Old(_, value) | Key::New(value)) = key;
+        let (ProgramValue::Old(_, value) | ProgramValue::New(value)) = key;
         let op = ir.defining_op(value).ok_or_else(unknown)?;
-        if !self.is_opened(key, op) && !self.pairs.arithmetic.has(ir, op) {
+        if !self.is_evaluated_loop(key, op) && !self.pairs.arithmetic.contains(ir, op) {
             return Err(unknown());
         }
-        Ok(inputs(ir, op).into_iter().map(|it| self.beside(key, it)).collect())
+        Ok(outside_operands(ir, op).into_iter().map(|it| self.key_in_context_of(key, it)).collect())
     }
 
-    fn is_opened(&self, key: Key, op: Op) -> bool {
-        matches!(key, Key::Old(..)) && self.pairs.loops.contains_key(&op)
+    fn is_evaluated_loop(&self, key: ProgramValue, op: Op) -> bool {
+        matches!(key, ProgramValue::Old(..)) && self.pairs.loops.contains_key(&op)
     }
 
     /// Returns the polynomial of a value, after computing those of the values that it needs.
-    fn value(&mut self, key: Key) -> Result<Rc<Polynomial>, String> {
+    fn polynomial(&mut self, key: ProgramValue) -> Result<Rc<Polynomial>, String> {
         let mut stack = vec![key];
         while let Some(&at) = stack.last() {
-            if self.known.contains_key(&at) {
+            if self.polynomials.contains_key(&at) {
                 stack.pop();
                 continue;
             }
-            let mut needs = self.needs(at)?;
-            needs.retain(|it| !self.known.contains_key(it));
+            let mut needs = self.needed_values(at)?;
+            needs.retain(|it| !self.polynomials.contains_key(it));
             self.work.spend(1 + needs.len())?;
             if !needs.is_empty() {
                 // A cyclic definition ends when the work is used up.
@@ -263,62 +278,68 @@ impl<'a> Proof<'a> {
                 continue;
             }
             let ir = self.ir(at);
-            let (Key::Old(_, value) | Key::New(value)) = at;
+            let (ProgramValue::Old(_, value) | ProgramValue::New(value)) = at;
             let results = match (self.pairs.meanings.get(&at).copied(), ir.defining_op(value)) {
-                (Some(Meaning::End(last)), _) => self.last(at, last)?,
-                (Some(it), _) => vec![(at, self.meant(it)?)],
-                (None, Some(op)) if self.is_opened(at, op) => {
-                    let values = self.iterations(at, op, &Values::new(), 0, None)?;
-                    let keys = ir.op(op).results.iter().map(|&it| self.beside(at, it));
-                    keys.collect::<Vec<Key>>().into_iter().zip(values).collect()
+                (Some(ValueRelation::LoopResult(last)), _) => self.evaluate_remaining(at, last)?,
+                (Some(it), _) => vec![(at, self.related_polynomial(it)?)],
+                (None, Some(op)) if self.is_evaluated_loop(at, op) => {
+                    let values = self.evaluate_iterations(at, op, &Values::new(), 0, None)?;
+                    let keys = ir.op(op).results.iter().map(|&it| self.key_in_context_of(at, it));
+                    keys.collect::<Vec<ProgramValue>>().into_iter().zip(values).collect()
                 }
-                (None, Some(op)) => vec![(at, self.computed(at, op, &Values::new())?)],
+                (None, Some(op)) => vec![(at, self.evaluate_op(at, op, &Values::new())?)],
                 (None, None) => return Err(format!("{} is unknown", self.text(at))),
             };
             self.n_kept += results.iter().map(|it| 1 + it.1.len()).sum::<usize>();
             if self.n_kept > self.most_kept {
                 return Err("the polynomials have too many monomials".to_owned());
             }
-            self.known.extend(results);
+            self.polynomials.extend(results);
             stack.pop();
         }
-        self.known.get(&key).cloned().ok_or_else(|| format!("{} is unknown", self.text(key)))
+        self.polynomials.get(&key).cloned().ok_or_else(|| format!("{} is unknown", self.text(key)))
     }
 
     /// Computes the polynomial of a value from its relation to values of the second program.
-    fn meant(&mut self, meaning: Meaning) -> Result<Rc<Polynomial>, String> {
+    fn related_polynomial(&mut self, meaning: ValueRelation) -> Result<Rc<Polynomial>, String> {
         match meaning {
-            Meaning::Carried(it) => self.carried(it),
-            Meaning::Same(it) => self.value(it),
-            Meaning::Index(it, by) => {
-                let index = self.value(Key::New(it))?;
+            ValueRelation::Carried(it) => self.carried_polynomial(it),
+            ValueRelation::PreviousYield(it) => self.polynomial(it),
+            ValueRelation::InductionVariable(it, by) => {
+                let index = self.polynomial(ProgramValue::New(it))?;
                 self.offset(&index, by)
             }
-            Meaning::Branch(branch, at, new) => self.related(branch, at, new),
-            Meaning::End(..) => Err("a loop has several results".to_owned()),
+            ValueRelation::BranchResult(branch, at, new) => self.branch_polynomial(branch, at, new),
+            ValueRelation::LoopResult(..) => Err("a loop has several results".to_owned()),
         }
     }
 
     /// Computes the results of a loop whose last iterations are evaluated.
-    fn last(&mut self, key: Key, last: usize) -> Result<Vec<(Key, Rc<Polynomial>)>, String> {
-        let Some(it) = self.pairs.lasts.get(last) else { return Err("no loop".into()) };
+    fn evaluate_remaining(
+        &mut self,
+        key: ProgramValue,
+        last: usize,
+    ) -> Result<Vec<(ProgramValue, Rc<Polynomial>)>, String> {
+        let Some(it) = self.pairs.remaining_iterations.get(last) else {
+            return Err("no loop".into());
+        };
         let (op, n) = (it.op, it.n_left);
         let mut carried = Vec::new();
         for it in it.carried.clone() {
-            carried.push(self.carried(it)?);
+            carried.push(self.carried_polynomial(it)?);
         }
-        let values = self.iterations(key, op, &Values::new(), 0, Some((n, carried)))?;
+        let values = self.evaluate_iterations(key, op, &Values::new(), 0, Some((n, carried)))?;
         let ir = self.pairs.old.ir();
-        let keys = ir.op(op).results.iter().map(|&it| self.beside(key, it));
-        Ok(keys.collect::<Vec<Key>>().into_iter().zip(values).collect())
+        let keys = ir.op(op).results.iter().map(|&it| self.key_in_context_of(key, it));
+        Ok(keys.collect::<Vec<ProgramValue>>().into_iter().zip(values).collect())
     }
 
     /// Computes a carried value: the value of the second program plus the difference of the initial
     /// values.
-    fn carried(&mut self, of: Carried) -> Result<Rc<Polynomial>, String> {
-        let value = self.value(Key::New(of.value))?;
-        let Some((old, new)) = of.start else { return Ok(value) };
-        let (old, new) = (self.value(old)?, self.value(Key::New(new))?);
+    fn carried_polynomial(&mut self, of: CarriedRelation) -> Result<Rc<Polynomial>, String> {
+        let value = self.polynomial(ProgramValue::New(of.value))?;
+        let Some((old, new)) = of.initial_values else { return Ok(value) };
+        let (old, new) = (self.polynomial(old)?, self.polynomial(ProgramValue::New(new))?);
         let rest = old.minus(&new, &mut self.work)?;
         let rest = self.expanded_if_zero(rest)?;
         Ok(Rc::new(value.plus(1, &rest, &mut self.work)?))
@@ -327,13 +348,18 @@ impl<'a> Proof<'a> {
     /// Returns zero if the polynomial is zero after its unknowns are expanded, else the polynomial
     /// itself.
     fn expanded_if_zero(&mut self, it: Polynomial) -> Result<Polynomial, String> {
-        let is_zero = self.expanded(it.clone(), &|_| true)?.len() == 0;
-        Ok(if is_zero { Polynomial::number(0) } else { it })
+        let is_zero = self.expand(it.clone(), &|_| true)?.len() == 0;
+        Ok(if is_zero { Polynomial::constant(0) } else { it })
     }
 
     /// Computes the result of a branch: the result of the second program times a factor plus a
     /// rest, which are the same in all cases.
-    fn related(&mut self, branch: usize, at: usize, new: Value) -> Result<Rc<Polynomial>, String> {
+    fn branch_polynomial(
+        &mut self,
+        branch: usize,
+        at: usize,
+        new: Value,
+    ) -> Result<Rc<Polynomial>, String> {
         let Some(it) = self.pairs.branches.get(branch) else { return Err("no branch".into()) };
         let (old_op, new_op, keys) = (it.old, it.new, it.cases[at].clone());
         let (old_ir, new_ir) = (self.pairs.old.ir(), self.pairs.new.ir());
@@ -343,9 +369,9 @@ impl<'a> Proof<'a> {
         };
         let mut values = Vec::new();
         for (old, new) in keys {
-            values.push((self.value(old)?, self.value(Key::New(new))?));
+            values.push((self.polynomial(old)?, self.polynomial(ProgramValue::New(new))?));
         }
-        let result = self.value(Key::New(new))?;
+        let result = self.polynomial(ProgramValue::New(new))?;
         // No unknowns are added from here on.
         let origins = std::mem::take(&mut self.origins);
         let is_local = |unknown: u32| {
@@ -354,15 +380,15 @@ impl<'a> Proof<'a> {
         };
         let mut cases = Vec::new();
         for (old, new) in values {
-            let old = self.expanded(Polynomial::clone(&old), &is_local)?;
-            let new = self.expanded(Polynomial::clone(&new), &is_local)?;
+            let old = self.expand(Polynomial::clone(&old), &is_local)?;
+            let new = self.expand(Polynomial::clone(&new), &is_local)?;
             cases.push((old, new));
         }
         let is_noisy = is_noisy(new_ir, new);
-        let mut factors = vec![Polynomial::number(1)];
+        let mut factors = vec![Polynomial::constant(1)];
         if is_noisy {
-            factors.push(Polynomial::number(MODULUS - 1));
-            factors.extend(cases.iter().filter_map(|it| it.0.divided(&it.1)));
+            factors.push(Polynomial::constant(MODULUS - 1));
+            factors.extend(cases.iter().filter_map(|it| it.0.quotient_by_monomial(&it.1)));
         }
         let is_fixed =
             |it: &Polynomial| it.terms().flat_map(|it| it.0).all(|&(it, _)| !is_local(it));
@@ -373,13 +399,13 @@ impl<'a> Proof<'a> {
                 let mut difference = old.minus(&product, &mut self.work)?;
                 if !is_fixed(&difference) {
                     // Unknowns that are local to the case may cancel.
-                    difference = self.expanded(difference, &|_| true)?;
+                    difference = self.expand(difference, &|_| true)?;
                 }
                 let is_same = match &rest {
                     None => is_fixed(&difference) && (is_noisy || difference.len() == 0),
                     Some(it) => {
                         let left = it.minus(&difference, &mut self.work)?;
-                        self.expanded(left, &|_| true)?.len() == 0
+                        self.expand(left, &|_| true)?.len() == 0
                     }
                 };
                 if !is_same {
@@ -396,21 +422,26 @@ impl<'a> Proof<'a> {
     }
 
     /// Computes the polynomial of an arithmetic op, whose operands may be local to a loop.
-    fn computed(&mut self, key: Key, op: Op, local: &Values) -> Result<Rc<Polynomial>, String> {
+    fn evaluate_op(
+        &mut self,
+        key: ProgramValue,
+        op: Op,
+        local: &Values,
+    ) -> Result<Rc<Polynomial>, String> {
         let ir = self.ir(key);
         let operand = |at: usize| {
             let value = ir.op(op).operands.get(at).and_then(|it| it.value);
-            let outer = |it: Value| self.known.get(&self.beside(key, it));
+            let outer = |it: Value| self.polynomials.get(&self.key_in_context_of(key, it));
             let found = value.and_then(|it| local.get(&it).or_else(|| outer(it)));
             found.cloned().ok_or("an operand is unknown")
         };
-        match integers::meaning(ir, op) {
-            Some(Integer::Constant(it)) => {
+        match integers::integer_definition(ir, op) {
+            Some(IntegerDefinition::Constant(it)) => {
                 let ty = ir.op(op).results.first().map(|&it| ir.value(it).ty);
                 let ty = ty.map_or_else(String::new, |it| ir.interner.type_text(it));
                 return self.constant(ty, it);
             }
-            Some(Integer::Plus(by)) => {
+            Some(IntegerDefinition::Plus(by)) => {
                 let of = operand(0)?;
                 return self.offset(&of, by);
             }
@@ -434,12 +465,12 @@ impl<'a> Proof<'a> {
         })
     }
 
-    /// Computes the results of a loop, one iteration after the other. With `last`, only that number
+    /// Computes the results of a loop, one iteration after the other. With `evaluate_remaining`, only that number
     /// of iterations, from these initial values. The polynomials of values from outside of the loop
     /// must be known already, or be in `local`.
-    fn iterations(
+    fn evaluate_iterations(
         &mut self,
-        key: Key,
+        key: ProgramValue,
         op: Op,
         local: &Values,
         depth: usize,
@@ -447,16 +478,16 @@ impl<'a> Proof<'a> {
     ) -> Result<Vec<Rc<Polynomial>>, String> {
         let ir = self.ir(key);
         let wrong = || format!("the loop at byte {} cannot be evaluated", ir.range(op).start);
-        let it = Loop::of(ir, op).filter(|_| depth < MOST_DEPTH).ok_or_else(wrong)?;
+        let it = ConstantLoop::of(ir, op).filter(|_| depth < MOST_DEPTH).ok_or_else(wrong)?;
         let of = |value: &Value, local: &Values, proof: &Self| {
-            let outer = || proof.known.get(&proof.beside(key, *value));
+            let outer = || proof.polynomials.get(&proof.key_in_context_of(key, *value));
             local.get(value).or_else(outer).cloned().ok_or_else(wrong)
         };
         let (n, mut carried) = match last {
             Some(it) => it,
             None => {
                 let inits = it.inits.iter().map(|it| of(it, local, self));
-                (it.trips, inits.collect::<Result<_, _>>()?)
+                (it.n_trips, inits.collect::<Result<_, _>>()?)
             }
         };
         for _ in 0..n {
@@ -465,10 +496,10 @@ impl<'a> Proof<'a> {
             local.extend(it.args.iter().copied().zip(carried.drain(..)));
             for &op in &it.body {
                 self.work.spend(1)?;
-                let results = if self.pairs.arithmetic.has(ir, op) {
-                    vec![self.computed(key, op, &local)?]
+                let results = if self.pairs.arithmetic.contains(ir, op) {
+                    vec![self.evaluate_op(key, op, &local)?]
                 } else {
-                    self.iterations(key, op, &local, depth + 1, None)?
+                    self.evaluate_iterations(key, op, &local, depth + 1, None)?
                 };
                 local.extend(ir.op(op).results.iter().copied().zip(results));
             }
@@ -482,13 +513,13 @@ impl<'a> Proof<'a> {
 
 /// Returns the values that an op uses and that are defined outside of it. The bounds of loops are
 /// not among them.
-fn inputs(ir: &Ir, op: Op) -> Vec<Value> {
+fn outside_operands(ir: &Ir, op: Op) -> Vec<Value> {
     let mut out = Vec::new();
     let mut stack = vec![op];
     while let Some(it) = stack.pop() {
         if ir.op(it).regions.is_empty() {
             out.extend(ir.op(it).operands.iter().filter_map(|it| it.value));
-        } else if let Some(it) = Loop::of(ir, it) {
+        } else if let Some(it) = ConstantLoop::of(ir, it) {
             out.extend(it.inits.into_iter().chain(it.yielded));
             stack.extend(it.body);
         }

@@ -46,7 +46,7 @@ struct BaselineFile {
 
 #[derive(Debug)]
 pub(crate) struct Baseline {
-    folder: Folder,
+    folder: BaselineFolder,
     /// Pairs of a file and a fingerprint.
     findings: BTreeSet<(String, String)>,
 }
@@ -76,11 +76,11 @@ impl Baseline {
             )));
         }
         let findings = read.findings.into_iter().map(|it| (it.filename, it.fingerprint)).collect();
-        Ok(Self { folder: Folder::of(path), findings })
+        Ok(Self { folder: BaselineFolder::of(path), findings })
     }
 
     /// Returns, for each finding of a file, true if the baseline contains it.
-    pub(crate) fn has(&self, entries: &[BaselineFinding]) -> Vec<bool> {
+    pub(crate) fn contains(&self, entries: &[BaselineFinding]) -> Vec<bool> {
         let Some(first) = entries.first() else { return Vec::new() };
         let name = self.folder.name(&first.filename);
         let is_known =
@@ -90,7 +90,11 @@ impl Baseline {
 }
 
 /// The entries of a baseline for the findings of a file, in the same order.
-pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<BaselineFinding> {
+pub(crate) fn baseline_findings(
+    name: &str,
+    text: &Rope,
+    found: &[Diagnostic],
+) -> Vec<BaselineFinding> {
     let filename = if name == STDIN {
         name.to_owned()
     } else {
@@ -111,8 +115,8 @@ pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Base
 }
 
 /// The text of a baseline, for the file `baseline`.
-pub(crate) fn text(baseline: &Path, mut findings: Vec<BaselineFinding>) -> String {
-    let folder = Folder::of(baseline);
+pub(crate) fn baseline_text(baseline: &Path, mut findings: Vec<BaselineFinding>) -> String {
+    let folder = BaselineFolder::of(baseline);
     for it in &mut findings {
         it.filename = folder.name(&it.filename);
     }
@@ -124,9 +128,9 @@ pub(crate) fn text(baseline: &Path, mut findings: Vec<BaselineFinding>) -> Strin
 
 /// The folder of a baseline.
 #[derive(Debug)]
-struct Folder(PathBuf);
+struct BaselineFolder(PathBuf);
 
-impl Folder {
+impl BaselineFolder {
     /// Returns the folder of a baseline. A baseline that is read from or written to an open stream
     /// counts as a file in the current folder.
     fn of(baseline: &Path) -> Self {
@@ -168,8 +172,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_from_the_folder_of_a_baseline() {
-        let folder = Folder(PathBuf::from("/no/such"));
+    fn names_are_relative_to_the_folder_of_a_baseline() {
+        let folder = BaselineFolder(PathBuf::from("/no/such"));
         for (file, name) in [
             ("/no/such/a.mlir", "a.mlir"),
             ("/no/such/src/a.mlir", "src/a.mlir"),
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_lead_back_are_taken() {
+    fn resolves_parent_components() {
         for (typed, path) in [
             ("/a/./b//c", "/a/b/c"),
             ("/a/x/../b/c/", "/a/b/c"),
@@ -197,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_to_the_same_file() {
+    fn resolves_symbolic_links() {
         let (real, other) = (tempfile::tempdir(), tempfile::tempdir());
         let (real, other) = (real.expect("a folder"), other.expect("a folder"));
         let link = other.path().join("link");
@@ -205,14 +209,14 @@ mod tests {
         fs::create_dir(real.path().join("src")).expect("a folder");
         for folder in [real.path(), &link] {
             for file in [real.path().join("src/a.mlir"), link.join("src/a.mlir")] {
-                let name = Folder(folder.to_owned()).name(file.to_str().expect("UTF-8"));
+                let name = BaselineFolder(folder.to_owned()).name(file.to_str().expect("UTF-8"));
                 assert_eq!(name, "src/a.mlir", "{}", file.display());
             }
         }
     }
 
     #[test]
-    fn what_is_written_is_known() {
+    fn finds_written_findings() {
         let text_of = Rope::from_str("a\nb\n");
         let found = [Diagnostic {
             code: "x",
@@ -224,17 +228,17 @@ mod tests {
             help: None,
             mlir_wording: None,
             tags: Vec::new(),
-            repair: noisy_analyses::Repair::None,
+            repair: noisy_analyses::RepairKind::None,
         }];
         let folder = tempfile::tempdir().expect("a folder");
         let baseline = folder.path().join("ci/old.json");
         fs::create_dir(folder.path().join("ci")).expect("a folder");
         let name = |it: &str| folder.path().join(it).display().to_string();
-        let entries = |it: &str| entries(&name(it), &text_of, &found);
-        fs::write(&baseline, text(&baseline, entries("src/a.mlir"))).expect("a file");
+        let entries = |it: &str| baseline_findings(&name(it), &text_of, &found);
+        fs::write(&baseline, baseline_text(&baseline, entries("src/a.mlir"))).expect("a file");
         assert!(fs::read_to_string(&baseline).expect("a text").contains("\"../src/a.mlir\""));
         let known = Baseline::read(&baseline).expect("a baseline");
-        assert_eq!(known.has(&entries("ci/.././src//a.mlir")), [true]);
-        assert_eq!(known.has(&entries("src/b.mlir")), [false]);
+        assert_eq!(known.contains(&entries("ci/.././src//a.mlir")), [true]);
+        assert_eq!(known.contains(&entries("src/b.mlir")), [false]);
     }
 }

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, UNIX_EPOCH};
 
 use noisy_analyses::Rule;
-use noisy_output::remake;
+use noisy_output::replace_without_sync;
 use noisy_settings::Settings;
 use noisy_syntax::parallel;
 use rustc_hash::FxHashMap;
@@ -32,9 +32,9 @@ use sha2::{Digest, Sha256};
 
 use crate::file::baseline;
 use crate::file::cache_key;
-use crate::file::check::{Checked, Counts};
+use crate::file::check::{DiagnosticCounts, FileReport};
 use crate::file::stamp::{Moment, Stamp};
-use crate::input::args::Caching;
+use crate::input::args::CacheArgs;
 
 /// Default name of the folder.
 const FOLDER: &str = ".noisy_cache";
@@ -57,15 +57,15 @@ pub(crate) struct Cache {
     start: Moment,
     contexts: Mutex<FxHashMap<SettingsKey, SettingsHash>>,
     /// One pack for each folder of checked files.
-    packs: Mutex<HashMap<PathBuf, Arc<RwLock<Pack>>>>,
+    packs: Mutex<HashMap<PathBuf, Arc<RwLock<FolderResults>>>>,
 }
 
 /// Values of the previous lookup. The next file is usually in the same folder, and then no lock is
 /// needed.
 #[derive(Debug, Default)]
-pub(crate) struct Last {
+pub(crate) struct LastLookup {
     /// The folder in the spelling of the path, and its pack.
-    pack: Option<(PathBuf, Arc<RwLock<Pack>>)>,
+    pack: Option<(PathBuf, Arc<RwLock<FolderResults>>)>,
     context: Option<(SettingsKey, Arc<str>)>,
 }
 
@@ -77,24 +77,24 @@ type SettingsHash = (Arc<Settings>, Arc<str>);
 
 /// The results of the files of one folder. A file has one result, in one context.
 #[derive(Debug, Default)]
-struct Pack {
-    kept: Contexts,
+struct FolderResults {
+    kept: ResultsByContext,
     is_changed: bool,
 }
 
 /// Results by context (a hash of everything but the text), and then by file name.
-type Contexts = BTreeMap<String, FxHashMap<String, Kept>>;
+type ResultsByContext = BTreeMap<String, FxHashMap<String, CachedFile>>;
 
 /// The contents of the file of a pack.
 #[derive(Debug, Deserialize, Serialize)]
-struct Written<K> {
+struct PackFile<K> {
     /// Start of the run that wrote the pack.
     start: Moment,
     kept: K,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Kept {
+struct CachedFile {
     /// Hash of the text.
     #[serde(with = "digits")]
     text: Hash,
@@ -102,7 +102,7 @@ struct Kept {
     stamp: Option<Stamp>,
     /// `None` for a file without findings, the most common case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    said: Option<Box<Said>>,
+    said: Option<Box<CachedReport>>,
     /// True if this run looked up or stored the file.
     #[serde(skip)]
     is_seen: AtomicBool,
@@ -110,7 +110,7 @@ struct Kept {
 
 /// The printed result of a file.
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
-struct Said {
+struct CachedReport {
     /// The printed text.
     piece: String,
     /// Numbers of errors, warnings, hints, and omitted findings.
@@ -121,8 +121,8 @@ struct Said {
 
 /// The place of the result of a file in the cache.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot {
-    pack: Arc<RwLock<Pack>>,
+pub(crate) struct CacheSlot {
+    pack: Arc<RwLock<FolderResults>>,
     /// The hash of everything but the text.
     context: Arc<str>,
     name: String,
@@ -130,12 +130,12 @@ pub(crate) struct Slot {
 
 /// The hash of a text that was read, and the stamp of its file.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct ReadText {
     hash: Hash,
     stamp: Option<Stamp>,
 }
 
-impl Seen {
+impl ReadText {
     /// `stamp` must be taken before the text is read.
     pub(crate) fn new(text: &str, stamp: Option<Stamp>) -> Self {
         Self { hash: Sha256::digest(text).into(), stamp }
@@ -145,7 +145,7 @@ impl Seen {
 impl Cache {
     /// The cache for runs with some options; `None` if it is switched off or the build of this
     /// program is unknown.
-    pub(crate) fn new(args: &Caching, isolated: bool, options: &dyn Debug) -> Option<Self> {
+    pub(crate) fn new(args: &CacheArgs, isolated: bool, options: &dyn Debug) -> Option<Self> {
         if args.no_cache {
             return None;
         }
@@ -166,7 +166,7 @@ impl Cache {
             return None;
         }
         let base = hash(&[
-            &cache_key::key()?,
+            &cache_key::user_key()?,
             format!("{program:?}").as_bytes(),
             here.as_os_str().as_encoded_bytes(),
             format!("{options:?}").as_bytes(),
@@ -185,7 +185,7 @@ impl Cache {
         let mut folders: Vec<&Path> = files.filter_map(Path::parent).collect();
         folders.dedup_by_key(|it| it.as_os_str());
         let read = |n: usize| drop(self.pack(folders[n]));
-        parallel::in_order(threads_for(folders.len()), folders.len(), read, |()| true);
+        parallel::map_in_order(threads_for(folders.len()), folders.len(), read, |()| true);
     }
 
     /// The slot of a file that is checked with these settings and without the rules `silenced`.
@@ -195,8 +195,8 @@ impl Cache {
         path: &Path,
         settings: &Arc<Settings>,
         silenced: &[&str],
-        last: &mut Last,
-    ) -> Option<Slot> {
+        last: &mut LastLookup,
+    ) -> Option<CacheSlot> {
         let name = path.to_str()?.to_owned();
         let folder = path.parent().unwrap_or(Path::new(""));
         let pack = match &last.pack {
@@ -211,10 +211,10 @@ impl Cache {
                 last.context.insert((known, context)).1.clone()
             }
         };
-        Some(Slot { pack, context, name })
+        Some(CacheSlot { pack, context, name })
     }
 
-    fn pack(&self, named: &Path) -> Arc<RwLock<Pack>> {
+    fn pack(&self, named: &Path) -> Arc<RwLock<FolderResults>> {
         let folder = self.here.join(named);
         let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
         let known = packs.get(&folder).cloned();
@@ -246,11 +246,12 @@ impl Cache {
     }
 
     /// Reads the pack of a folder; `None` if it is missing or belongs to another build.
-    fn read(&self, folder: &Path) -> Option<Contexts> {
+    fn read(&self, folder: &Path) -> Option<ResultsByContext> {
         let path = self.file(folder);
         fs::metadata(&path).ok().filter(|it| it.is_file() && it.len() <= MAX_FILE)?;
-        let written: Written<Contexts> = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-        let Written { start, mut kept } = written;
+        let written: PackFile<ResultsByContext> =
+            serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let PackFile { start, mut kept } = written;
         if start > self.start {
             // The clock was set back, so a text that is written now could get the stamp of an older
             // text.
@@ -266,9 +267,10 @@ impl Cache {
     /// If a pack cannot be written. Its old file is then unchanged.
     pub(crate) fn save(&self) -> io::Result<()> {
         let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_changed =
-            |pack: &RwLock<Pack>| pack.read().unwrap_or_else(PoisonError::into_inner).is_changed;
-        let changed: Vec<(&PathBuf, &Arc<RwLock<Pack>>)> =
+        let is_changed = |pack: &RwLock<FolderResults>| {
+            pack.read().unwrap_or_else(PoisonError::into_inner).is_changed
+        };
+        let changed: Vec<(&PathBuf, &Arc<RwLock<FolderResults>>)> =
             packs.iter().filter(|it| is_changed(it.1)).collect();
         if changed.is_empty() {
             return Ok(());
@@ -276,25 +278,25 @@ impl Cache {
         create(&self.folder, self.is_named)?;
         let write = |n: usize| self.write(changed[n].0, changed[n].1);
         let mut written = Ok(());
-        parallel::in_order(threads_for(changed.len()), changed.len(), write, |it| {
+        parallel::map_in_order(threads_for(changed.len()), changed.len(), write, |it| {
             written = it;
             written.is_ok()
         });
         written?;
-        clean(&self.folder)
+        remove_old_files(&self.folder)
     }
 
-    fn write(&self, folder: &Path, pack: &RwLock<Pack>) -> io::Result<()> {
+    fn write(&self, folder: &Path, pack: &RwLock<FolderResults>) -> io::Result<()> {
         let mut pack = pack.write().unwrap_or_else(PoisonError::into_inner);
-        let Pack { kept, is_changed } = &mut *pack;
+        let FolderResults { kept, is_changed } = &mut *pack;
         for it in kept.values_mut() {
             it.retain(|name, kept| {
                 kept.is_seen.load(Ordering::Relaxed) || Path::new(name).exists()
             });
         }
         kept.retain(|_, it| !it.is_empty());
-        let written = Written { start: self.start, kept: &*kept };
-        remake(&self.file(folder), &serde_json::to_vec(&written)?)?;
+        let written = PackFile { start: self.start, kept: &*kept };
+        replace_without_sync(&self.file(folder), &serde_json::to_vec(&written)?)?;
         *is_changed = false;
         Ok(())
     }
@@ -305,33 +307,33 @@ impl Cache {
     }
 }
 
-impl Slot {
+impl CacheSlot {
     /// The result of a file that was not touched since it was stored: its counts and its printed
     /// text.
-    pub(crate) fn untouched(&self) -> Option<(Checked, String)> {
+    pub(crate) fn get_untouched(&self) -> Option<(FileReport, String)> {
         let stamp = Stamp::of(&fs::metadata(&self.name).ok()?)?;
         let pack = self.pack.read().unwrap_or_else(PoisonError::into_inner);
         let of_context = pack.kept.get(&*self.context)?;
         let kept = of_context.get(&self.name).filter(|it| it.stamp == Some(stamp))?;
         kept.is_seen.store(true, Ordering::Relaxed);
-        kept.checked(self)
+        kept.to_report(self)
     }
 
     /// The result of a known text. The entry takes over the stamp of `seen`.
-    pub(crate) fn get(&self, seen: &Seen) -> Option<(Checked, String)> {
+    pub(crate) fn get(&self, seen: &ReadText) -> Option<(FileReport, String)> {
         let mut pack = self.pack.write().unwrap_or_else(PoisonError::into_inner);
         let of_context = pack.kept.get_mut(&*self.context)?;
         let kept = of_context.get_mut(&self.name).filter(|it| it.text == seen.hash)?;
         let is_changed = kept.stamp != seen.stamp;
         kept.is_seen.store(true, Ordering::Relaxed);
         kept.stamp = seen.stamp;
-        let known = kept.checked(self);
+        let known = kept.to_report(self);
         pack.is_changed |= is_changed;
         known
     }
 
     /// Stores a result, if the cache can represent all of it.
-    pub(crate) fn put(&self, seen: Seen, checked: &Checked, piece: &str) {
+    pub(crate) fn put(&self, seen: ReadText, checked: &FileReport, piece: &str) {
         let fixed = &checked.fixed;
         let is_all = checked.failure.is_none()
             && !fixed.is_changed
@@ -340,16 +342,16 @@ impl Slot {
         if !is_all {
             return;
         }
-        let Counts { errors, warnings, hints, codes } = &checked.counts;
-        let said = Said {
+        let DiagnosticCounts { errors, warnings, hints, codes } = &checked.counts;
+        let said = CachedReport {
             piece: piece.to_owned(),
             counts: [*errors, *warnings, *hints, checked.n_left_out],
             codes: codes.iter().map(|it| (it.0.to_owned(), it.1)).collect(),
-            baseline: checked.entries.clone(),
+            baseline: checked.baseline_findings.clone(),
         };
-        let said = (said != Said::default()).then(|| said.into());
+        let said = (said != CachedReport::default()).then(|| said.into());
         let is_seen = AtomicBool::new(true);
-        let kept = Kept { text: seen.hash, stamp: seen.stamp, said, is_seen };
+        let kept = CachedFile { text: seen.hash, stamp: seen.stamp, said, is_seen };
         let mut pack = self.pack.write().unwrap_or_else(PoisonError::into_inner);
         pack.is_changed = true;
         for it in pack.kept.values_mut() {
@@ -360,21 +362,25 @@ impl Slot {
     }
 }
 
-impl Kept {
-    fn checked(&self, slot: &Slot) -> Option<(Checked, String)> {
-        let empty = Checked::empty(slot.name.clone());
+impl CachedFile {
+    fn to_report(&self, slot: &CacheSlot) -> Option<(FileReport, String)> {
+        let empty = FileReport::empty(slot.name.clone());
         let Some(said) = &self.said else { return Some((empty, String::new())) };
         let [errors, warnings, hints, n_left_out] = said.counts;
         let codes = said.codes.iter().map(|(code, n)| Some((Rule::find(code)?.code(), *n)));
-        let counts = Counts { errors, warnings, hints, codes: codes.collect::<Option<_>>()? };
+        let counts =
+            DiagnosticCounts { errors, warnings, hints, codes: codes.collect::<Option<_>>()? };
         let entries = said.baseline.clone();
-        Some((Checked { n_left_out, counts, entries, ..empty }, said.piece.clone()))
+        Some((
+            FileReport { n_left_out, counts, baseline_findings: entries, ..empty },
+            said.piece.clone(),
+        ))
     }
 }
 
 /// Number of threads for reading `n_packs` packs. Threads do not pay off for a few packs.
 fn threads_for(n_packs: usize) -> usize {
-    if n_packs < 8 { 0 } else { parallel::cores() }
+    if n_packs < 8 { 0 } else { parallel::n_cores() }
 }
 
 /// Creates the folder and marks it for git and backup programs. An existing folder that the user
@@ -400,7 +406,7 @@ fn create(folder: &Path, is_named: bool) -> io::Result<()> {
 }
 
 /// Removes files that were not written for a month.
-fn clean(folder: &Path) -> io::Result<()> {
+fn remove_old_files(folder: &Path) -> io::Result<()> {
     for it in fs::read_dir(folder)? {
         let it = it?;
         let name = it.file_name();

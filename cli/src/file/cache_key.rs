@@ -12,10 +12,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// Length in bytes.
-const LENGTH: usize = 32;
+const KEY_BYTES: usize = 32;
 
 /// The secret of the user.
-pub(crate) fn key() -> Option<Vec<u8>> {
+pub(crate) fn user_key() -> Option<Vec<u8>> {
     let named = |name: &str| env::var_os(name).filter(|it: &OsString| !it.is_empty());
     if let Some(it) = named("NOISY_CACHE_KEY") {
         return Some(it.into_encoded_bytes());
@@ -28,18 +28,18 @@ pub(crate) fn key() -> Option<Vec<u8>> {
         PathBuf::from(named("HOME")?).join(".local/state")
     };
     let file = folder.is_absolute().then(|| folder.join("noisy/cache-key"))?;
-    let read = || fs::read(&file).ok().filter(|it| it.len() == LENGTH);
+    let read = || fs::read(&file).ok().filter(|it| it.len() == KEY_BYTES);
     read().or_else(|| {
-        make(&file)?;
+        create_key(&file)?;
         // If two processes create one at the same time, the last one wins.
         read()
     })
 }
 
-fn make(file: &PathBuf) -> Option<()> {
+fn create_key(file: &PathBuf) -> Option<()> {
     let folder = file.parent()?;
     fs::create_dir_all(folder).ok()?;
-    let mut key = [0; LENGTH];
+    let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key).ok()?;
     // A temporary file is readable by its user only.
     let mut new = tempfile::NamedTempFile::new_in(folder).ok()?;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
+use noisy_analyses::{
+    Diagnostic, Document, Fix, PlacementOptions, ProgressCallback, Severity, most_severe,
+};
 use noisy_output::{MAX_FILE, MAX_STREAM, Output, reason, shown_line, shown_path};
 use noisy_settings::Settings;
 use ropey::Rope;
@@ -16,16 +18,16 @@ use serde_json::{Value, json};
 
 use crate::file::baseline::{self, Baseline, BaselineFinding};
 use crate::file::equality;
-use crate::file::fix::{self, Note, PlacedGroup};
+use crate::file::fix::{self, FunctionNote, PlacedGroup};
 use crate::file::verify;
 use crate::file::write::Replacement;
-use crate::input::args::{Fixing, Verify};
+use crate::input::args::{ExpectationMode, FixArgs};
 use crate::input::failure::Failure;
 use crate::input::walk::Input;
 
 /// The result of one file.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct FileReport {
     /// The path as given or found; for standard input its name.
     pub path: PathBuf,
     /// The name shown to people.
@@ -41,18 +43,18 @@ pub(crate) struct Checked {
     /// Number of diagnostics over the limit, which are left out.
     pub n_left_out: usize,
     /// Counts of all diagnostics, including those left out.
-    pub counts: Counts,
+    pub counts: DiagnosticCounts,
     /// The result of fixing.
     pub fixed: FileFix,
     /// The reason why the file could not be checked or written.
     pub failure: Option<Failure>,
     /// The entries of a baseline, if requested.
-    pub entries: Vec<BaselineFinding>,
+    pub baseline_findings: Vec<BaselineFinding>,
 }
 
 /// Numbers of diagnostics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
+pub(crate) struct DiagnosticCounts {
     pub errors: usize,
     pub warnings: usize,
     /// Number of infos and hints.
@@ -65,7 +67,7 @@ pub(crate) struct Counts {
 #[derive(Debug, Default)]
 pub(crate) struct FileFix {
     /// Notes about functions, if there is anything to report.
-    pub notes: Vec<Note>,
+    pub notes: Vec<FunctionNote>,
     /// The joint placements with their proofs, if requested.
     pub placed: Vec<PlacedGroup>,
     /// Number of diagnostics that were fixed by their own edits, without a placement.
@@ -82,39 +84,39 @@ pub(crate) struct FileFix {
 
 /// Instructions for one file.
 #[derive(Clone, Debug)]
-pub(crate) struct Task {
+pub(crate) struct CheckTask {
     pub settings: Arc<Settings>,
-    pub fixing: Fixing,
+    pub fixing: FixArgs,
     /// True if the file must not be written.
     pub is_read_only: bool,
     /// Time limit of the optimizer for this file.
-    pub time: Duration,
+    pub time_limit: Duration,
     /// Receives the progress of the optimizer.
-    pub watch: Watch,
+    pub watch: ProgressCallback,
     /// If given, diagnostics are compared with the expectations in the text instead of reported.
-    pub verify: Option<Verify>,
+    pub verify: Option<ExpectationMode>,
     /// True if fixes are requested.
     pub wants_fixes: bool,
     /// True if the proofs of placements are requested.
     pub wants_proofs: bool,
     /// Maximum number of diagnostics.
-    pub most: usize,
+    pub max_diagnostics: usize,
     /// The baseline, whose findings are not reported.
     pub baseline: Option<Arc<Baseline>>,
     /// True if a baseline is written.
-    pub wants_entries: bool,
+    pub wants_baseline: bool,
     /// The file for the certificate.
     pub certificate: Option<PathBuf>,
 }
 
-impl Checked {
+impl FileReport {
     /// The result of a file that could not be checked.
     pub(crate) fn failed(path: impl Into<PathBuf>, failure: Failure) -> Self {
         Self { is_read: false, failure: Some(failure), ..Self::empty(path) }
     }
 
     /// Drops all data with a size proportional to the file.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn drop_large_data(&mut self) {
         self.text = no_text();
         self.diagnostics = Vec::new();
         self.fixes = Vec::new();
@@ -135,10 +137,10 @@ impl Checked {
             diagnostics: Vec::new(),
             fixes: Vec::new(),
             n_left_out: 0,
-            counts: Counts::default(),
+            counts: DiagnosticCounts::default(),
             fixed: FileFix::default(),
             failure: None,
-            entries: Vec::new(),
+            baseline_findings: Vec::new(),
         }
     }
 }
@@ -150,7 +152,7 @@ fn no_text() -> Rope {
 }
 
 /// The exact name of an input, for programs.
-pub(crate) fn name(input: &Input, stdin: &str) -> String {
+pub(crate) fn input_name(input: &Input, stdin: &str) -> String {
     match input {
         Input::File(path) => path.display().to_string(),
         Input::Stdin => stdin.to_owned(),
@@ -158,12 +160,12 @@ pub(crate) fn name(input: &Input, stdin: &str) -> String {
 }
 
 /// The name of an input on one line and without control characters, for people.
-pub(crate) fn shown_name(input: &Input, stdin: &str) -> String {
-    shown_line(&name(input, stdin)).into_owned()
+pub(crate) fn shown_input_name(input: &Input, stdin: &str) -> String {
+    shown_line(&input_name(input, stdin)).into_owned()
 }
 
 /// Runs `work` on a file; a panic becomes a failure.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn catch_panics<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let why = panic.downcast_ref::<String>().cloned();
         let why = why.or_else(|| panic.downcast_ref::<&str>().map(|it| (*it).to_owned()));
@@ -176,11 +178,11 @@ pub(crate) fn check(
     path: &Path,
     text: &str,
     input: &Input,
-    task: &Task,
+    task: &CheckTask,
     document: &mut Option<Document>,
-) -> Checked {
-    guarded(|| Ok(analyze(path, text, input, task, document)))
-        .unwrap_or_else(|failure| Checked::failed(path, failure))
+) -> FileReport {
+    catch_panics(|| Ok(analyze(path, text, input, task, document)))
+        .unwrap_or_else(|failure| FileReport::failed(path, failure))
 }
 
 /// Reads an input.
@@ -207,10 +209,10 @@ pub(crate) fn read_with(
             look(&file, &metadata);
             let most = if metadata.is_file() { MAX_FILE } else { MAX_STREAM };
             // The reported size is only a hint.
-            let likely = if metadata.is_file() { metadata.len().min(LIKELY) } else { 0 };
-            if metadata.len() > most { Ok(None) } else { bounded(file, most, likely as usize) }
+            let likely = if metadata.is_file() { metadata.len().min(INITIAL_CAPACITY) } else { 0 };
+            if metadata.len() > most { Ok(None) } else { read_bounded(file, most, likely as usize) }
         }),
-        Input::Stdin => bounded(std::io::stdin(), MAX_STREAM, 0),
+        Input::Stdin => read_bounded(std::io::stdin(), MAX_STREAM, 0),
     };
     let bytes = bytes.map_err(|error| Failure::io(reason(&error)))?;
     let Some(bytes) = bytes else {
@@ -224,15 +226,15 @@ pub(crate) fn read_with(
         let line = text.matches('\n').count() + 1;
         let column = text.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
         let message = "the file is not valid UTF-8".to_owned();
-        Failure { code: "invalid-utf8", message, place: Some((line, column)) }
+        Failure { code: "invalid-utf8", message, position: Some((line, column)) }
     })
 }
 
 /// Initial capacity for the text of a file, in bytes.
-const LIKELY: u64 = 1 << 20;
+const INITIAL_CAPACITY: u64 = 1 << 20;
 
-/// Reads up to `most` bytes; `None` if the input is longer. `likely` is the expected size.
-fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option<Vec<u8>>> {
+/// Reads up to `max_diagnostics` bytes; `None` if the input is longer. `likely` is the expected size.
+fn read_bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option<Vec<u8>>> {
     // One more byte, so that the end of the file needs no second allocation.
     let mut bytes = Vec::with_capacity(likely + 1);
     input.take(most + 1).read_to_end(&mut bytes)?;
@@ -243,13 +245,13 @@ fn analyze(
     path: &Path,
     text: &str,
     input: &Input,
-    task: &Task,
+    task: &CheckTask,
     document: &mut Option<Document>,
-) -> Checked {
-    let mut checked = Checked::empty(path);
+) -> FileReport {
+    let mut checked = FileReport::empty(path);
     let read = || Document::with_model(text, task.settings.model.noise().clone());
     let document = document.get_or_insert_with(read);
-    if task.fixing.changes()
+    if task.fixing.has_changes()
         && let Err(failure) = fix_file(&mut checked, text, document, input, task)
     {
         checked.failure = Some(failure);
@@ -259,21 +261,21 @@ fn analyze(
     let rope = document.source().text();
     let mut found = task.settings.rules.diagnostics(document);
     if let Some(which) = task.verify {
-        found = verify::verify(document, &found, which);
+        found = verify::mismatches(document, &found, which);
     }
-    if task.wants_entries || task.baseline.is_some() {
-        let entries = baseline::entries(&checked.name, rope, &found);
+    if task.wants_baseline || task.baseline.is_some() {
+        let entries = baseline::baseline_findings(&checked.name, rope, &found);
         if let Some(baseline) = &task.baseline {
-            let mut is_known = baseline.has(&entries).into_iter();
+            let mut is_known = baseline.contains(&entries).into_iter();
             found.retain(|_| is_known.next() != Some(true));
         }
-        if task.wants_entries {
-            checked.entries = entries;
+        if task.wants_baseline {
+            checked.baseline_findings = entries;
             found.clear();
         }
     }
-    checked.counts = Counts::of(&found);
-    (found, checked.n_left_out) = worst(found, task.most);
+    checked.counts = DiagnosticCounts::of(&found);
+    (found, checked.n_left_out) = most_severe(found, task.max_diagnostics);
     if task.wants_fixes {
         checked.fixes = document.choices(&found);
     }
@@ -284,40 +286,40 @@ fn analyze(
 
 /// Fixes a program and prepares the replacement of its file.
 fn fix_file(
-    checked: &mut Checked,
+    checked: &mut FileReport,
     text: &str,
     document: &mut Document,
     input: &Input,
-    task: &Task,
+    task: &CheckTask,
 ) -> Result<(), Failure> {
     let fixed = if task.fixing.add_suppressions {
         fix::suppress(document, &task.settings)
     } else {
         let unsafe_too = task.fixing.unsafe_fixes;
-        let options = Options {
+        let options = PlacementOptions {
             watch: Some(task.watch.clone()),
             wants_proofs: task.certificate.is_some(),
-            ..task.settings.placement.options(task.time)
+            ..task.settings.placement.options(task.time_limit)
         };
         // A read-only file is reported before the work of fixing.
-        let writes = task.fixing.writes() && task.is_read_only;
-        if writes && fix::is_wanted(document, &task.settings, unsafe_too, &options) {
+        let writes = task.fixing.is_writing() && task.is_read_only;
+        if writes && fix::would_fix(document, &task.settings, unsafe_too, &options) {
             return Err(Failure::io("not written: the file is read-only".to_owned()));
         }
         fix::fix(document, &task.settings, unsafe_too, &options)?
     };
     if let (Some(path), Some(certificate)) = (&task.certificate, &fixed.certificate) {
-        if task.fixing.writes() && fixed.is_changed && task.is_read_only {
+        if task.fixing.is_writing() && fixed.is_changed && task.is_read_only {
             return Err(Failure::io("not written: the file is read-only".to_owned()));
         }
         if let Some(equality) = &fixed.equality {
-            write_certificate(&equality::path(path), &json!(equality))?;
+            write_certificate(&equality::certificate_path(path), &json!(equality))?;
         }
         write_certificate(path, certificate)?;
     }
     if fixed.is_changed {
         let after = document.source().text().to_string();
-        if task.fixing.writes()
+        if task.fixing.is_writing()
             && let Input::File(path) = input
         {
             let replacement = Replacement::new(path, text, &after);
@@ -346,7 +348,7 @@ fn write_certificate(path: &Path, certificate: &Value) -> Result<(), Failure> {
     })
 }
 
-impl Counts {
+impl DiagnosticCounts {
     fn of(found: &[Diagnostic]) -> Self {
         let mut it = Self::default();
         for one in found {

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use noisy_certificate::equality::{Equality, FORMAT, Limits, VERSION, verify};
+use noisy_certificate::equality::{Equality, FORMAT, PolynomialLimits, VERSION, verify};
 use noisy_rewrite::Rewritten;
 use sha2::{Digest, Sha256};
 
 /// The path of this certificate, beside the certificate of the placement.
-pub(crate) fn path(certificate: &Path) -> PathBuf {
+pub(crate) fn certificate_path(certificate: &Path) -> PathBuf {
     certificate.with_extension("equality.json")
 }
 
@@ -22,7 +22,10 @@ pub(crate) fn digest(text: &str) -> String {
 /// # Errors
 ///
 /// The reason why the verifier rejects it.
-pub(crate) fn certificate(before: &str, rewritten: &Rewritten) -> Result<Equality, String> {
+pub(crate) fn verified_certificate(
+    before: &str,
+    rewritten: &Rewritten,
+) -> Result<Equality, String> {
     let after = rewritten.document.source().text().to_string();
     let proofs = || rewritten.savings.iter().map(|it| &it.equality);
     let equality = Equality {
@@ -35,5 +38,5 @@ pub(crate) fn certificate(before: &str, rewritten: &Rewritten) -> Result<Equalit
         strides: proofs().flat_map(|it| it.strides.iter().cloned()).collect(),
         steps: proofs().flat_map(|it| it.steps.iter().copied()).collect(),
     };
-    verify(before, &equality, Limits::default()).map(|_| equality)
+    verify(before, &equality, PolynomialLimits::default()).map(|_| equality)
 }

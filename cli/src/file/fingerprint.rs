@@ -6,7 +6,7 @@ use ropey::Rope;
 use sha2::{Digest, Sha256};
 
 /// Maximum number of bytes of a line that are hashed.
-const LINE: usize = 1024;
+const MAX_LINE_BYTES: usize = 1024;
 
 /// Computes the fingerprints of a file's findings, in their order. *Cost.* Linear in the findings
 /// and, if they come in order of lines, in the text.
@@ -25,7 +25,7 @@ impl<'a> Fingerprints<'a> {
     /// `name` is the name of the file, or empty if the name is stored beside the fingerprints.
     pub(crate) fn new(name: &str, text: &'a Rope) -> Self {
         let mut named = Sha256::new();
-        put(&mut named, name.as_bytes());
+        add_part(&mut named, name.as_bytes());
         Self { named, text, line: None, seen: HashMap::new() }
     }
 
@@ -38,27 +38,27 @@ impl<'a> Fingerprints<'a> {
         if self.line.as_ref().is_none_or(|(of, _)| *of != line) {
             let text = self.text.get_line(line).map(|it| it.to_string()).unwrap_or_default();
             let text = text.trim().as_bytes();
-            self.line = Some((line, text[..text.len().min(LINE)].to_vec()));
+            self.line = Some((line, text[..text.len().min(MAX_LINE_BYTES)].to_vec()));
         }
         let text = self.line.as_ref().map_or(&[][..], |(_, text)| text);
         let mut hash = self.named.clone();
-        put(&mut hash, code.as_bytes());
-        put(&mut hash, without_lines(message).as_bytes());
-        put(&mut hash, text);
+        add_part(&mut hash, code.as_bytes());
+        add_part(&mut hash, without_line_numbers(message).as_bytes());
+        add_part(&mut hash, text);
         let n_before = self.seen.entry(hash.clone().finalize().into()).or_default();
-        put(&mut hash, n_before.to_string().as_bytes());
+        add_part(&mut hash, n_before.to_string().as_bytes());
         *n_before += 1;
         hash.finalize().iter().take(8).map(|it| format!("{it:02x}")).collect::<Vec<_>>().concat()
     }
 }
 
-fn put(hash: &mut Sha256, part: &[u8]) {
+fn add_part(hash: &mut Sha256, part: &[u8]) {
     hash.update(part);
     hash.update([0xff]);
 }
 
 /// A message without the line numbers in it: `%1 is the same value as %0 in line `.
-fn without_lines(message: &str) -> String {
+fn without_line_numbers(message: &str) -> String {
     const BEFORE: &str = "line ";
     let mut parts = message.split(BEFORE);
     let first = parts.next().unwrap_or_default().to_owned();
@@ -71,15 +71,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_alike_whatever_lines_they_name() {
+    fn ignores_line_numbers_in_messages() {
         assert_eq!(
-            without_lines("%1 is the same as %0 in line 12"),
+            without_line_numbers("%1 is the same as %0 in line 12"),
             "%1 is the same as %0 in line "
         );
-        assert_eq!(without_lines("line 3 and line 4, 5"), "line  and line , 5");
+        assert_eq!(without_line_numbers("line 3 and line 4, 5"), "line  and line , 5");
         for message in ["", "noise 48", "on this line", "%line 7"] {
             let wanted = message.replace("line 7", "line ");
-            assert_eq!(without_lines(message), wanted);
+            assert_eq!(without_line_numbers(message), wanted);
         }
         let text = Rope::from_str("a\nb\n");
         let of = |name: &str, message: &str| Fingerprints::new(name, &text).of(1, "code", message);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn findings_that_are_alike_are_counted() {
+    fn numbers_equal_findings() {
         let text = Rope::from_str("a\n  a\nb\n");
         let mut all = Fingerprints::new("f", &text);
         let first = all.of(0, "code", "as in line 2");

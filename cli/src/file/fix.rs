@@ -4,8 +4,8 @@
 use std::fmt;
 use std::time::Instant;
 
-use noisy_analyses::repair::{self, PlacedOps, Repaired, Scope, Wanted};
-use noisy_analyses::{self as analyses, Document, Options, Verdict};
+use noisy_analyses::repair::{self, PlacedOps, RepairOptions, RepairResult, RepairScope};
+use noisy_analyses::{self as analyses, Document, PlacementOptions, PlacementVerdict};
 use noisy_certificate::equality::Equality;
 use noisy_rewrite::Saving;
 use noisy_settings::Settings;
@@ -19,7 +19,7 @@ use crate::input::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct ProgramFix {
     /// One note per function and op that is inserted or missing.
-    pub notes: Vec<Note>,
+    pub notes: Vec<FunctionNote>,
     pub placed: Vec<PlacedGroup>,
     /// Number of diagnostics that their own edits fixed.
     pub n_applied: usize,
@@ -34,7 +34,7 @@ pub(crate) struct ProgramFix {
 
 /// The ops inserted in a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Note {
+pub(crate) struct FunctionNote {
     /// The name of the function.
     pub function: String,
     /// The op, without its dialect.
@@ -75,22 +75,22 @@ impl fmt::Display for PlacedGroup {
     }
 }
 
-fn groups(outcome: &analyses::Outcome) -> Vec<PlacedGroup> {
+fn placed_groups(outcome: &analyses::PlacementOutcome) -> Vec<PlacedGroup> {
     let groups = outcome.groups.iter().enumerate();
     let placed = groups.map(|(index, group)| {
         let fixed = outcome.functions.iter().filter_map(|it| match &it.verdict {
-            Verdict::Fixed(of) if of.group == index => Some((it.name.clone(), of)),
+            PlacementVerdict::Fixed(of) if of.group == index => Some((it.name.clone(), of)),
             _ => None,
         });
         PlacedGroup {
             functions: fixed.clone().map(|it| it.0).collect(),
-            inserted: fixed.clone().map(|it| it.1.inserted).sum(),
-            removed: fixed.map(|it| it.1.removed).sum(),
+            inserted: fixed.clone().map(|it| it.1.n_inserted).sum(),
+            removed: fixed.map(|it| it.1.n_removed).sum(),
             cost: group.cost,
             lower_bound: group.lower_bound,
-            certified: group.certified,
+            certified: group.certified_bound,
             unit: group.unit,
-            disjoint_cores: group.disjoint_cores,
+            disjoint_cores: group.n_disjoint_cores,
             prices: [group.price(), group.least_price(), group.certified_price()]
                 .map(|it| it.to_string()),
         }
@@ -99,14 +99,14 @@ fn groups(outcome: &analyses::Outcome) -> Vec<PlacedGroup> {
 }
 
 /// True if `--fix` would try to change the program.
-pub(crate) fn is_wanted(
+pub(crate) fn would_fix(
     document: &Document,
     settings: &Settings,
     unsafe_fixes: bool,
-    options: &Options,
+    options: &PlacementOptions,
 ) -> bool {
-    let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
-    repair::is_wanted(document, Scope::File, &wanted)
+    let wanted = RepairOptions { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
+    repair::has_repairs(document, RepairScope::File, &wanted)
 }
 
 /// Fixes a program in place.
@@ -119,15 +119,15 @@ pub(crate) fn fix(
     document: &mut Document,
     settings: &Settings,
     unsafe_fixes: bool,
-    options: &Options,
+    options: &PlacementOptions,
 ) -> Result<ProgramFix, Failure> {
     let start = Instant::now();
     let rewriting = rewrite(document, settings, options);
     let mut options = options.clone();
     options.limits.time = options.limits.time.map(|it| noisy_rewrite::time_left(it, start));
     let options = &options;
-    let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
-    let repaired = repair::repair(document, Scope::File, &wanted);
+    let wanted = RepairOptions { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
+    let repaired = repair::repair(document, RepairScope::File, &wanted);
     let repaired = repaired.map_err(|error| Failure::internal(&error.to_string()))?;
     let mut fixed = ProgramFix::of(&repaired);
     fixed.is_changed |= rewriting.is_changed;
@@ -148,30 +148,35 @@ pub(crate) fn fix(
 #[derive(Debug, Default)]
 struct Rewriting {
     is_changed: bool,
-    notes: Vec<Note>,
+    notes: Vec<FunctionNote>,
     equality: Option<Equality>,
 }
 
 /// Rewrites a program so that it needs fewer `reduce_noise`, if the settings enable this. If proofs
 /// are wanted, a program is rewritten only if the verifier accepts the proof of equality.
-fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> Rewriting {
+fn rewrite(document: &mut Document, settings: &Settings, options: &PlacementOptions) -> Rewriting {
     let mut out = Rewriting::default();
     if !settings.rewrite.enabled {
         return out;
     }
     let (time, growth) = (settings.rewrite.time_limit.duration(), settings.rewrite.growth.factor());
     let placing = options.clone();
-    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: false };
+    let wanted = noisy_rewrite::RewriteOptions {
+        placement: placing,
+        search_time: time,
+        max_growth: growth,
+        keeps_structure: false,
+    };
     let functions = document.ir().functions();
     let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
         return out;
     };
     if options.wants_proofs {
-        match equality::certificate(&document.source().text().to_string(), &rewritten) {
+        match equality::verified_certificate(&document.source().text().to_string(), &rewritten) {
             Ok(it) => out.equality = Some(it),
             Err(why) => {
                 let text = format!("not rewritten: the proof of equality is not verified: {why}");
-                let note = |it: &Saving| Note::of_rewriting(it, text.clone());
+                let note = |it: &Saving| FunctionNote::of_rewriting(it, text.clone());
                 out.notes = rewritten.savings.iter().map(note).collect();
                 return out;
             }
@@ -183,8 +188,16 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> R
     out
 }
 
-fn rewriting_note(saving: &Saving) -> Note {
-    let Saving { before, least_before, after, least_after, least, equality, .. } = saving;
+fn rewriting_note(saving: &Saving) -> FunctionNote {
+    let Saving {
+        before,
+        lower_bound_before: least_before,
+        after,
+        lower_bound_after: least_after,
+        lower_bound: least,
+        equality,
+        ..
+    } = saving;
     let proven = |cost: &f64, bound: &f64| {
         if bound < cost {
             format!("proven lower bound {bound}")
@@ -192,7 +205,7 @@ fn rewriting_note(saving: &Saving) -> Note {
             "proven optimal".to_owned()
         }
     };
-    let bound = if saving.is_least() {
+    let bound = if saving.is_optimal() {
         "no rewriting by these laws needs fewer".to_owned()
     } else {
         let this = format!("{} for this rewriting only", proven(after, least_after));
@@ -202,12 +215,12 @@ fn rewriting_note(saving: &Saving) -> Note {
         "rewritten: cost {before} ({}) to {after} ({bound}); shown equal: {} steps, {} uses",
         proven(before, least_before),
         equality.steps.len(),
-        equality.n_uses
+        equality.n_compared_operands
     );
-    Note::of_rewriting(saving, text)
+    FunctionNote::of_rewriting(saving, text)
 }
 
-impl Note {
+impl FunctionNote {
     fn of_rewriting(saving: &Saving, text: String) -> Self {
         Self { function: saving.function.clone(), op: "rewrite".to_owned(), inserted: None, text }
     }
@@ -223,23 +236,23 @@ pub(crate) fn suppress(document: &mut Document, settings: &Settings) -> ProgramF
 /// # Errors
 ///
 /// Never, because nothing is placed.
-pub(crate) fn apply(
+pub(crate) fn apply_fixes(
     document: &mut Document,
     settings: &Settings,
     unsafe_fixes: bool,
 ) -> Result<(), String> {
-    let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: None };
-    repair::repair(document, Scope::File, &wanted).map(|_| ()).map_err(|it| it.to_string())
+    let wanted = RepairOptions { rules: &settings.rules, unsafe_fixes, placement: None };
+    repair::repair(document, RepairScope::File, &wanted).map(|_| ()).map_err(|it| it.to_string())
 }
 
 impl ProgramFix {
-    fn of(repaired: &Repaired) -> Self {
-        let notes = |PlacedOps { op, outcome, .. }: &PlacedOps| -> Vec<Note> {
-            outcome.functions.iter().filter_map(|it| note(op, outcome, it)).collect()
+    fn of(repaired: &RepairResult) -> Self {
+        let notes = |PlacedOps { op, outcome, .. }: &PlacedOps| -> Vec<FunctionNote> {
+            outcome.functions.iter().filter_map(|it| function_note(op, outcome, it)).collect()
         };
         Self {
             notes: repaired.placed.iter().flat_map(notes).collect(),
-            placed: repaired.placed.iter().flat_map(|it| groups(&it.outcome)).collect(),
+            placed: repaired.placed.iter().flat_map(|it| placed_groups(&it.outcome)).collect(),
             n_applied: repaired.n_fixed,
             n_suppressed: repaired.n_suppressed,
             is_changed: repaired.is_changed(),
@@ -251,7 +264,7 @@ impl ProgramFix {
 
 /// Returns the proof of a placement in all functions of a program, in the format of
 /// `docs/placement-reference.md`. `None` means that the program needs no placement.
-fn certificate(outcome: Option<&analyses::Outcome>, settings: &Settings) -> Value {
+fn certificate(outcome: Option<&analyses::PlacementOutcome>, settings: &Settings) -> Value {
     let all = outcome.map(|it| &it.functions[..]).unwrap_or_default();
     let function = |op| {
         let index = all.iter().position(|it| it.function == op);
@@ -271,8 +284,10 @@ fn certificate(outcome: Option<&analyses::Outcome>, settings: &Settings) -> Valu
         }))
     });
     let left = all.iter().filter_map(|it| match &it.verdict {
-        Verdict::Refused(why) => Some(json!({ "function": function(it.function), "why": why })),
-        Verdict::Legal | Verdict::Fixed(_) => None,
+        PlacementVerdict::Refused(why) => {
+            Some(json!({ "function": function(it.function), "why": why }))
+        }
+        PlacementVerdict::Legal | PlacementVerdict::Fixed(_) => None,
     });
     json!({
         "format": noisy_certificate::FORMAT,
@@ -284,19 +299,23 @@ fn certificate(outcome: Option<&analyses::Outcome>, settings: &Settings) -> Valu
     })
 }
 
-fn note(op: &str, outcome: &analyses::Outcome, it: &analyses::FunctionOutcome) -> Option<Note> {
+fn function_note(
+    op: &str,
+    outcome: &analyses::PlacementOutcome,
+    it: &analyses::FunctionOutcome,
+) -> Option<FunctionNote> {
     let (inserted, text) = match &it.verdict {
-        Verdict::Legal => return None,
-        Verdict::Fixed(fixed) => {
-            let removed = match fixed.removed {
+        PlacementVerdict::Legal => return None,
+        PlacementVerdict::Fixed(fixed) => {
+            let removed = match fixed.n_removed {
                 0 => String::new(),
                 n => format!(", removed {n}"),
             };
             let proof = outcome.proof(fixed);
-            let text = format!("inserted {} {op}{removed} ({proof})", fixed.inserted);
-            (Some(fixed.inserted), text)
+            let text = format!("inserted {} {op}{removed} ({proof})", fixed.n_inserted);
+            (Some(fixed.n_inserted), text)
         }
-        Verdict::Refused(why) => (None, format!("not changed: {why}")),
+        PlacementVerdict::Refused(why) => (None, format!("not changed: {why}")),
     };
-    Some(Note { function: it.name.clone(), op: op.to_owned(), inserted, text })
+    Some(FunctionNote { function: it.name.clone(), op: op.to_owned(), inserted, text })
 }

@@ -6,7 +6,7 @@ use ropey::Rope;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LineCol {
     /// The line, from 1.
-    pub row: usize,
+    pub line: usize,
     /// The column, from 1.
     pub column: usize,
 }
@@ -17,6 +17,6 @@ impl LineCol {
         let byte = byte.min(text.len_bytes());
         let row = text.byte_to_line(byte);
         let column = text.byte_to_char(byte) - text.line_to_char(row);
-        Self { row: row + 1, column: column + 1 }
+        Self { line: row + 1, column: column + 1 }
     }
 }

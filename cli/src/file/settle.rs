@@ -11,20 +11,21 @@ use std::path::PathBuf;
 
 /// A closed file that must reach the disk.
 #[derive(Clone, Debug)]
-pub(crate) struct Settling {
+pub(crate) struct UnsettledFile {
     pub path: PathBuf,
     /// Its file system.
     pub device: Device,
 }
 
 /// Waits for files; returns the result of each.
-pub(crate) fn settle(files: &[Settling]) -> Vec<io::Result<()>> {
+pub(crate) fn settle(files: &[UnsettledFile]) -> Vec<io::Result<()>> {
     let settled = whole(files);
-    let each = files.iter().map(|it| if settled.contains(&it.device) { Ok(()) } else { one(it) });
+    let each =
+        files.iter().map(|it| if settled.contains(&it.device) { Ok(()) } else { settle_file(it) });
     each.collect()
 }
 
-fn one(it: &Settling) -> io::Result<()> {
+fn settle_file(it: &UnsettledFile) -> io::Result<()> {
     // Some systems only flush files that are open for writing.
     OpenOptions::new().write(true).open(&it.path)?.sync_all()
 }
@@ -42,13 +43,13 @@ mod linux {
     use std::os::unix::fs::MetadataExt;
     use std::sync::{Mutex, PoisonError};
 
-    use super::Settling;
+    use super::UnsettledFile;
 
     /// Number of a file system.
     pub(crate) type Device = u64;
 
     /// Minimum number of files for which the whole file system is settled.
-    const MANY: usize = 8;
+    const MIN_FILES: usize = 8;
 
     /// An open file of each file system with new files. It is opened before the first write, so
     /// that `syncfs` reports every failure since then.
@@ -70,12 +71,12 @@ mod linux {
 
     /// Settles the file systems that contain many of these files, and returns them. A file system
     /// that cannot be settled or that reports a failure is left out.
-    pub(super) fn whole(files: &[Settling]) -> BTreeSet<Device> {
+    pub(super) fn whole(files: &[UnsettledFile]) -> BTreeSet<Device> {
         let mut counts: BTreeMap<Device, usize> = BTreeMap::new();
         for it in files {
             *counts.entry(it.device).or_default() += 1;
         }
-        counts.retain(|_, n| *n >= MANY);
+        counts.retain(|_, n| *n >= MIN_FILES);
         let open = |device: &Device| {
             let known = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
             known.get(device)?.try_clone().ok()
@@ -105,7 +106,7 @@ mod elsewhere {
         Ok(())
     }
 
-    pub(super) fn whole(_: &[Settling]) -> [Device; 0] {
+    pub(super) fn whole(_: &[UnsettledFile]) -> [Device; 0] {
         []
     }
 }
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_gone_is_told_of_where_files_are_few() {
+    fn reports_missing_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = |name: &str| {
             let path = folder.path().join(name);
@@ -126,13 +127,13 @@ mod tests {
             let metadata = file.metadata().expect("it is open");
             let device = device(&file, &metadata).expect("its file system");
             file.write_all(b"text").expect("room");
-            Settling { path, device }
+            UnsettledFile { path, device }
         };
         let (here, gone) = (file("a"), file("b"));
         fs::remove_file(&gone.path).expect("it is there");
         let settled: Vec<bool> = settle(&[here, gone]).iter().map(Result::is_ok).collect();
         assert_eq!(settled, [true, false]);
-        let many: Vec<Settling> = (0..20).map(|it| file(&it.to_string())).collect();
+        let many: Vec<UnsettledFile> = (0..20).map(|it| file(&it.to_string())).collect();
         assert!(settle(&many).iter().all(Result::is_ok));
     }
 }

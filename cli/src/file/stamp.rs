@@ -4,7 +4,7 @@
 //! of the last change of any kind (`ctime`), which no program can set: writing into the file,
 //! setting its times, replacing or renaming it moves that time. It moves in ticks of a clock, so a
 //! text changed a moment ago may change again within the same tick. A stamp is settled if it is
-//! [`MARGIN`] old before the text is read. Git calls the others racily clean.
+//! [`SETTLED_AGE`] old before the text is read. Git calls the others racily clean.
 //!
 //! Stamps exist only if the file system takes this time from the clock of this machine, with a
 //! resolution below a second ([`system`]). Without a stamp, the text must be read. A file with a
@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 /// Minimum age of a settled stamp. No file system clock has longer ticks.
-const MARGIN: Duration = Duration::from_secs(2);
+const SETTLED_AGE: Duration = Duration::from_secs(2);
 
 /// Distinguishes the texts of a file: device, inode, size, and the times of the last change of the
 /// text and of the last change of any kind, in nanoseconds since 1970.
@@ -34,7 +34,7 @@ impl Stamp {
     }
 
     fn is_old(&self, at: Moment) -> bool {
-        self.4.checked_add(MARGIN.as_nanos() as i64).is_some_and(|it| it <= at.0)
+        self.4.checked_add(SETTLED_AGE.as_nanos() as i64).is_some_and(|it| it <= at.0)
     }
 
     /// A stamp from device, inode, size and two times in seconds and nanoseconds. `None` if the
@@ -136,7 +136,7 @@ mod tests {
     const SECOND: i64 = 1_000_000_000;
 
     #[test]
-    fn a_stamp_is_settled_when_no_clock_shows_its_time_any_more() {
+    fn a_stamp_is_settled_after_the_margin() {
         let stamp = Stamp::new(1, 2, 3, (0, 0), (10, 5)).expect("it has parts of a second");
         let at = |nanoseconds| stamp.is_old(Moment(nanoseconds));
         assert!(!at(0) && !at(10 * SECOND + 5) && !at(12 * SECOND + 4));
@@ -161,7 +161,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_is_no_file_has_none() {
+    fn only_regular_files_have_stamps() {
         let of = |path: &str| Stamp::of(&std::fs::metadata(path).expect("there"));
         assert_eq!((of("/dev/null"), of("/")), (None, None));
     }

@@ -1,4 +1,4 @@
-//! `--verify-diagnostics`: compares diagnostics with the expectations in comments, in the grammar
+//! `--mismatches-diagnostics`: compares diagnostics with the expectations in comments, in the grammar
 //! of `mlir-opt`.
 //!
 //! The grammar is in [`noisy_analyses::report::expectation`]. Every error and warning must be
@@ -17,10 +17,14 @@ use noisy_analyses::{Category, Diagnostic, Document, Severity};
 use noisy_syntax::Op;
 use ropey::Rope;
 
-use crate::input::args::Verify;
+use crate::input::args::ExpectationMode;
 
 /// Returns the mismatches as errors at their ranges, in the order of the programs.
-pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -> Vec<Diagnostic> {
+pub(crate) fn mismatches(
+    document: &Document,
+    found: &[Diagnostic],
+    which: ExpectationMode,
+) -> Vec<Diagnostic> {
     let (ir, text) = (document.ir(), document.source().text());
     let mut found = found;
     let mut wrong = Vec::new();
@@ -28,7 +32,7 @@ pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -
     let programs: Vec<Op> = ir.items(ir.root()).collect();
     for (n, &program) in programs.iter().enumerate() {
         let start = end + ir.op(program).own_len as usize;
-        end += ir.len(program);
+        end += ir.item_len(program);
         let is_last = n + 1 == programs.len();
         let n_found = found.partition_point(|it| is_last || it.range.start < end);
         let (here, rest) = found.split_at(n_found);
@@ -45,7 +49,7 @@ pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -
         help: None,
         mlir_wording: None,
         tags: Vec::new(),
-        repair: noisy_analyses::Repair::None,
+        repair: noisy_analyses::RepairKind::None,
     };
     wrong.into_iter().map(error).collect()
 }
@@ -55,7 +59,7 @@ fn compare(
     text: &Rope,
     program: Range<usize>,
     found: &[Diagnostic],
-    which: Verify,
+    which: ExpectationMode,
     wrong: &mut Vec<Mismatch>,
 ) {
     let (first_byte, first_row) = (program.start, text.byte_to_line(program.start));
@@ -75,17 +79,18 @@ fn compare(
         };
         // Tests of MLIR contain the wording of `mlir-opt`.
         let wording = it.mlir_wording.as_deref();
-        let is_met = wording.is_some_and(|said| expected.meet(kind, row(&it.range), said).is_ok());
+        let is_met =
+            wording.is_some_and(|said| expected.mark_met(kind, row(&it.range), said).is_ok());
         if !is_met
-            && let Err((place, why)) = expected.meet(kind, row(&it.range), &it.message)
-            && which == Verify::All
+            && let Err((place, why)) = expected.mark_met(kind, row(&it.range), &it.message)
+            && which == ExpectationMode::All
             && kind != "remark"
         {
             wrong.push((place.map_or_else(|| it.range.clone(), in_file), why));
         }
         for it in &it.related {
             // Notes need not be expected.
-            let _ = expected.meet("note", row(&it.range), &it.message);
+            let _ = expected.mark_met("note", row(&it.range), &it.message);
         }
     }
     wrong.extend(expected.unmet().map(|(range, why)| (in_file(range), why)));
@@ -94,11 +99,11 @@ fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use noisy_analyses::Related;
+    use noisy_analyses::RelatedLocation;
 
-    fn check(text: &str, which: Verify) -> Vec<String> {
+    fn check(text: &str, which: ExpectationMode) -> Vec<String> {
         let document = Document::new(text);
-        let out = verify(&document, &document.diagnostics(), which);
+        let out = mismatches(&document, &document.diagnostics(), which);
         let rope = document.source().text();
         out.iter()
             .map(|it| format!("{}: {}", rope.byte_to_line(it.range.start) + 1, it.message))
@@ -107,7 +112,7 @@ mod tests {
 
     /// Checks a text after `USE` is replaced by an op with an error.
     fn all(text: &str) -> Vec<String> {
-        check(&text.replace("USE", "\"t.a\"(%u) : (i32) -> ()"), Verify::All)
+        check(&text.replace("USE", "\"t.a\"(%u) : (i32) -> ()"), ExpectationMode::All)
     }
 
     #[test]
@@ -154,8 +159,8 @@ mod tests {
             ["1: found start of regex with no end '}}'"]
         );
         assert_eq!(all("// expected-error-re {{x {{(}}}}").len(), 1);
-        assert_eq!(check("\"t.a\"(%u) : (i32) -> ()", Verify::OnlyExpected), [""; 0]);
-        assert_eq!(check("// expected-error {{x}}", Verify::OnlyExpected).len(), 1);
+        assert_eq!(check("\"t.a\"(%u) : (i32) -> ()", ExpectationMode::OnlyExpected), [""; 0]);
+        assert_eq!(check("// expected-error {{x}}", ExpectationMode::OnlyExpected).len(), 1);
     }
 
     #[test]
@@ -189,7 +194,7 @@ mod tests {
     #[test]
     fn notes_may_be_expected() {
         let document = Document::new("a // expected-note {{step}}\nb // expected-error {{bad}}\n");
-        let related = vec![Related { range: 0..1, message: "a step".to_owned() }];
+        let related = vec![RelatedLocation { range: 0..1, message: "a step".to_owned() }];
         let it = Diagnostic {
             code: "x",
             category: Category::Noise,
@@ -200,10 +205,10 @@ mod tests {
             help: None,
             mlir_wording: None,
             tags: Vec::new(),
-            repair: noisy_analyses::Repair::None,
+            repair: noisy_analyses::RepairKind::None,
         };
-        assert_eq!(verify(&document, std::slice::from_ref(&it), Verify::All), []);
+        assert_eq!(mismatches(&document, std::slice::from_ref(&it), ExpectationMode::All), []);
         let without = Diagnostic { related: Vec::new(), ..it };
-        assert_eq!(verify(&document, &[without], Verify::All).len(), 1);
+        assert_eq!(mismatches(&document, &[without], ExpectationMode::All).len(), 1);
     }
 }

@@ -12,15 +12,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use noisy_output::{Staged, Temporary, reason};
+use noisy_output::{StagedFile, TemporaryFile, reason};
 use sha2::{Digest, Sha256};
 
-use crate::file::settle::{self, Device, Settling};
+use crate::file::settle::{self, Device, UnsettledFile};
 
 /// The new text of a file: complete in a closed temporary file beside it.
 #[derive(Debug)]
 pub(crate) struct Replacement {
-    temporary: Temporary,
+    temporary: TemporaryFile,
     path: PathBuf,
     /// SHA-256 and size of the old contents.
     before: [u8; 32],
@@ -48,11 +48,11 @@ impl Replacement {
             if metadata.permissions().readonly() {
                 return Err(io::Error::other("the file is read-only"));
             }
-            let mut staged = Staged::of(path, Some(&metadata))?;
+            let mut staged = StagedFile::replacing(path, Some(&metadata))?;
             let new = staged.file.get_ref().metadata()?;
             let device = settle::device(staged.file.get_ref(), &new)?;
             staged.file.write_all(after.as_bytes())?;
-            let in_place = staged.in_place;
+            let in_place = staged.is_in_place;
             let (temporary, path) = staged.close()?;
             Ok(Self {
                 temporary,
@@ -121,32 +121,32 @@ pub(crate) struct GroupCommit<T> {
     /// Time at which the first waiting report was added.
     since: Instant,
     /// Maximum number of reports in a group, including those without a file.
-    most: usize,
+    max_reports: usize,
     /// The previous group, which is being written.
-    ahead: Option<Ahead<T>>,
+    running: Option<RunningCommit<T>>,
 }
 
 /// The replacement of each report, if it has one.
-type Files = Vec<Option<Replacement>>;
-type Written = Vec<Result<(), String>>;
+type Replacements = Vec<Option<Replacement>>;
+type WriteResults = Vec<Result<(), String>>;
 
 /// A group that is being written to the disk.
 #[derive(Debug)]
-struct Ahead<T> {
-    things: Vec<T>,
+struct RunningCommit<T> {
+    reports: Vec<T>,
     /// Empty as soon as a thread has taken the files.
-    files: Arc<Mutex<Files>>,
+    files: Arc<Mutex<Replacements>>,
     /// `None` if no thread could be started.
-    written: Option<JoinHandle<Written>>,
+    written: Option<JoinHandle<WriteResults>>,
 }
 
-impl<T> Ahead<T> {
+impl<T> RunningCommit<T> {
     fn new(things: Vec<(T, Option<Replacement>)>) -> Self {
-        let (things, files): (Vec<T>, Files) = things.into_iter().unzip();
+        let (things, files): (Vec<T>, Replacements) = things.into_iter().unzip();
         let files = Arc::new(Mutex::new(files));
         let its = files.clone();
-        let written = thread::Builder::new().spawn(move || write(&its)).ok();
-        Self { things, files, written }
+        let written = thread::Builder::new().spawn(move || settle_and_replace(&its)).ok();
+        Self { reports: things, files, written }
     }
 
     fn is_written(&self) -> bool {
@@ -154,23 +154,25 @@ impl<T> Ahead<T> {
     }
 
     /// Waits for the group.
-    fn done(self) -> Vec<(T, Result<(), String>)> {
+    fn wait(self) -> Vec<(T, Result<(), String>)> {
         let written = match self.written {
             Some(it) => it.join().unwrap_or_default(),
-            None => write(&self.files),
+            None => settle_and_replace(&self.files),
         };
         let lost = || Err("an internal error".to_owned());
         let written = written.into_iter().chain(iter::repeat_with(lost));
-        self.things.into_iter().zip(written).collect()
+        self.reports.into_iter().zip(written).collect()
     }
 }
 
 /// Settles the new files, and then replaces the old ones.
-fn write(files: &Mutex<Files>) -> Written {
+fn settle_and_replace(files: &Mutex<Replacements>) -> WriteResults {
     let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
-    let settling =
-        |it: &Replacement| Settling { path: it.temporary.path().to_path_buf(), device: it.device };
-    let all: Vec<Settling> = files.iter().flatten().map(settling).collect();
+    let settling = |it: &Replacement| UnsettledFile {
+        path: it.temporary.path().to_path_buf(),
+        device: it.device,
+    };
+    let all: Vec<UnsettledFile> = files.iter().flatten().map(settling).collect();
     // All new files are settled before the first old one is replaced.
     let mut settled = settle::settle(&all).into_iter();
     let written = files.into_iter().map(|file| {
@@ -182,13 +184,13 @@ fn write(files: &Mutex<Files>) -> Written {
 }
 
 impl<T> GroupCommit<T> {
-    const MOST: usize = 1024;
+    const MAX_REPORTS: usize = 1024;
     /// A group is full at this size in bytes.
-    const MOST_BYTES: usize = 32 << 20;
+    const MAX_BYTES: usize = 32 << 20;
     /// Maximum number of groups that wait.
-    const GROUPS: usize = 4;
+    const MAX_WAITING_GROUPS: usize = 4;
     /// A group that waited this long is written when a report is added.
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const MAX_WAIT: Duration = Duration::from_secs(5);
 
     /// An empty queue.
     pub(crate) fn new() -> Self {
@@ -196,8 +198,8 @@ impl<T> GroupCommit<T> {
             waiting: Vec::new(),
             n_bytes: 0,
             since: Instant::now(),
-            most: Self::MOST,
-            ahead: None,
+            max_reports: Self::MAX_REPORTS,
+            running: None,
         }
     }
 
@@ -207,30 +209,31 @@ impl<T> GroupCommit<T> {
         it: T,
         file: Option<Replacement>,
     ) -> Vec<(T, Result<(), String>)> {
-        if file.is_none() && self.waiting.is_empty() && self.ahead.is_none() {
+        if file.is_none() && self.waiting.is_empty() && self.running.is_none() {
             // There is no earlier report.
             return vec![(it, Ok(()))];
         }
-        let done = self.ahead.take_if(|it| it.is_written());
-        let mut done = done.map_or_else(Vec::new, Ahead::done);
+        let done = self.running.take_if(|it| it.is_written());
+        let mut done = done.map_or_else(Vec::new, RunningCommit::wait);
         if self.waiting.is_empty() {
             self.since = Instant::now();
         }
         self.n_bytes += file.as_ref().map_or(0, |it| it.n_bytes);
         self.waiting.push((it, file));
         let is_full = |groups: usize| {
-            self.waiting.len() >= groups * self.most || self.n_bytes >= groups * Self::MOST_BYTES
+            self.waiting.len() >= groups * self.max_reports
+                || self.n_bytes >= groups * Self::MAX_BYTES
         };
         // The next group grows while the previous one is written, so that no checking thread waits
         // for the disk.
-        let is_turn = match self.ahead {
-            None => is_full(1) || self.since.elapsed() >= Self::PATIENCE,
-            Some(_) => is_full(Self::GROUPS),
+        let is_turn = match self.running {
+            None => is_full(1) || self.since.elapsed() >= Self::MAX_WAIT,
+            Some(_) => is_full(Self::MAX_WAITING_GROUPS),
         };
         if is_turn {
-            done.extend(self.turn());
+            done.extend(self.start_group());
         }
-        if self.ahead.is_none() {
+        if self.running.is_none() {
             // Reports without a file before the first one with a file need not wait.
             let n = self.waiting.iter().take_while(|it| it.1.is_none()).count();
             done.extend(self.waiting.drain(..n).map(|it| (it.0, Ok(()))));
@@ -239,17 +242,17 @@ impl<T> GroupCommit<T> {
     }
 
     /// Waits for the previous group, and starts to write the waiting one.
-    fn turn(&mut self) -> Vec<(T, Result<(), String>)> {
-        let done = self.ahead.take().map_or_else(Vec::new, Ahead::done);
+    fn start_group(&mut self) -> Vec<(T, Result<(), String>)> {
+        let done = self.running.take().map_or_else(Vec::new, RunningCommit::wait);
         self.n_bytes = 0;
-        self.ahead = Some(Ahead::new(std::mem::take(&mut self.waiting)));
+        self.running = Some(RunningCommit::new(std::mem::take(&mut self.waiting)));
         done
     }
 
     /// Writes all remaining reports, and waits for them.
     pub(crate) fn finish(&mut self) -> Vec<(T, Result<(), String>)> {
-        let mut done = self.turn();
-        done.extend(self.ahead.take().map_or_else(Vec::new, Ahead::done));
+        let mut done = self.start_group();
+        done.extend(self.running.take().map_or_else(Vec::new, RunningCommit::wait));
         done
     }
 }
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_changed_meanwhile_is_kept() {
+    fn keeps_files_that_were_changed() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.mlir");
         fs::write(&path, "new").expect("a file");
@@ -280,7 +283,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_has_taken_the_place_of_a_file_is_not_waited_for() {
+    fn does_not_block_on_pipes_and_links() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.mlir");
         for other in ["pipe", "link"] {
@@ -303,7 +306,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_is_said_of_a_file_besides_stays() {
+    fn keeps_extended_attributes() {
         use rustix::fs::{XattrFlags, getxattr, setxattr};
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.mlir");
@@ -320,10 +323,10 @@ mod tests {
     }
 
     #[test]
-    fn replacements_wait_for_each_other_in_order() {
+    fn reports_leave_the_queue_in_order() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |n: usize| folder.path().join(n.to_string());
-        let mut group = GroupCommit { most: 16, ..GroupCommit::new() };
+        let mut group = GroupCommit { max_reports: 16, ..GroupCommit::new() };
         assert_eq!(group.push(0, None), [(0, Ok(()))], "nothing waits for nothing");
         let mut done = Vec::new();
         let n = 60;

@@ -18,14 +18,14 @@ pub(crate) struct Cli {
 
     /// Arguments of a check
     #[command(flatten)]
-    pub check: Check,
+    pub check: CheckArgs,
 }
 
 /// A command other than checking.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check files (the default command)
-    Check(Box<Check>),
+    Check(Box<CheckArgs>),
     /// Explain a diagnostic code and how to fix it; without a code, list all codes
     Explain {
         /// The code, such as noise-overflow
@@ -37,13 +37,13 @@ pub(crate) enum Command {
     },
     /// Format files: only indentation, spaces and line breaks change
     #[command(visible_alias = "fmt")]
-    Format(Reformat),
+    Format(FormatArgs),
     /// Draw the data-flow graph of a function with its noise
-    Graph(Graph),
+    Graph(GraphArgs),
     /// Draw the iterations of two loops and the dependences between them
-    Nest(Nest),
+    Nest(NestArgs),
     /// Verify a certificate written by --fix --certificate against the program before the fix
-    VerifyCertificate(VerifyCertificate),
+    VerifyCertificate(VerifyCertificateArgs),
     /// Print the JSON schema of noisy.toml
     Schema,
     /// Print completions for a shell
@@ -58,7 +58,7 @@ pub(crate) enum Command {
 /// Arguments of `format`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = FORMAT_EXIT_CODES)]
-pub(crate) struct Reformat {
+pub(crate) struct FormatArgs {
     /// Files or folders to format; `-` formats standard input to standard output. Folders are searched for *.mlir files, respecting .gitignore
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
@@ -95,7 +95,7 @@ pub(crate) struct Reformat {
 /// Arguments of `verify-certificate`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = CERTIFICATE_EXIT_CODES)]
-pub(crate) struct VerifyCertificate {
+pub(crate) struct VerifyCertificateArgs {
     /// The certificate
     #[arg(value_name = "FILE")]
     pub certificate: PathBuf,
@@ -118,7 +118,7 @@ pub(crate) struct VerifyCertificate {
 
 /// Arguments of `graph`.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Graph {
+pub(crate) struct GraphArgs {
     /// The file; `-` is standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
@@ -127,7 +127,7 @@ pub(crate) struct Graph {
     pub function: Option<String>,
     /// The output format
     #[arg(long, value_enum, default_value = "dot", value_name = "FORMAT")]
-    pub format: Picture,
+    pub format: GraphFormat,
     /// Insert reduce_noise first, and draw the program before and after
     #[arg(long)]
     pub fix: bool,
@@ -144,7 +144,7 @@ pub(crate) struct Graph {
 
 /// Arguments of `nest`.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Nest {
+pub(crate) struct NestArgs {
     /// The file; `-` is standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
@@ -154,7 +154,7 @@ pub(crate) struct Nest {
     /// The order to draw beside the program [default: the first that changes it; none without
     /// --format html]
     #[arg(long, value_enum, value_name = "ORDER")]
-    pub after: Option<Reorder>,
+    pub after: Option<LoopOrder>,
     /// Draw at most N iterations of each loop; also used where a bound is unknown
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=32), value_name = "N")]
     pub size: i64,
@@ -163,7 +163,7 @@ pub(crate) struct Nest {
     pub tile: i64,
     /// The output format
     #[arg(long, value_enum, default_value = "html", value_name = "FORMAT")]
-    pub format: NestPicture,
+    pub format: NestFormat,
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
@@ -177,7 +177,7 @@ pub(crate) struct Nest {
 
 /// An output format of `nest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum NestPicture {
+pub(crate) enum NestFormat {
     /// An HTML page to choose orders in
     Html,
     /// An SVG picture
@@ -188,7 +188,7 @@ pub(crate) enum NestPicture {
 
 /// Another order of two loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reorder {
+pub(crate) enum LoopOrder {
     /// The inner loop outside
     Interchange,
     /// The outer variable added to the inner one
@@ -205,7 +205,7 @@ pub(crate) enum Reorder {
 
 /// An output format of `graph`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Picture {
+pub(crate) enum GraphFormat {
     /// DOT, for Graphviz
     Dot,
     /// An SVG picture
@@ -257,14 +257,14 @@ pub(crate) struct SettingsArgs {
 
 /// Arguments of a check.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// Files or folders to check; `-` reads standard input. Folders are searched for *.mlir files, respecting .gitignore
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
     /// The format of the diagnostics [env: NOISY_OUTPUT_FORMAT]
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub output_format: Option<Format>,
+    pub output_format: Option<OutputFormat>,
 
     /// Write the diagnostics to a file
     #[arg(short, long, value_name = "FILE")]
@@ -308,11 +308,11 @@ pub(crate) struct Check {
 
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
+    pub color: ColorMode,
 
     /// Options that change files.
     #[command(flatten)]
-    pub fixing: Fixing,
+    pub fixing: FixArgs,
 
     /// Write a certificate that proves the placement legal and its cost bound (one file only, with
     /// --fix, --fix-only or --diff)
@@ -327,11 +327,11 @@ pub(crate) struct Check {
 
     /// Options that select files.
     #[command(flatten)]
-    pub files: Files,
+    pub files: FileArgs,
 
     /// Options of the cache.
     #[command(flatten)]
-    pub cache: Caching,
+    pub cache: CacheArgs,
 
     /// Options that change settings.
     #[command(flatten)]
@@ -339,14 +339,14 @@ pub(crate) struct Check {
 
     /// Options that print something other than diagnostics.
     #[command(flatten)]
-    pub show: Show,
+    pub show: ShowArgs,
 }
 
 /// Options that change files.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Fixing")]
 #[expect(clippy::struct_excessive_bools, reason = "a switch each")]
-pub(crate) struct Fixing {
+pub(crate) struct FixArgs {
     /// Insert reduce_noise where noise exceeds the budget, apply the safe fixes of errors and warnings, and write the files back
     #[arg(long, group = "fixes")]
     pub fix: bool,
@@ -369,22 +369,22 @@ pub(crate) struct Fixing {
     pub add_suppressions: bool,
 }
 
-impl Fixing {
+impl FixArgs {
     /// True if the program is to be changed.
-    pub(crate) fn changes(self) -> bool {
+    pub(crate) fn has_changes(self) -> bool {
         self.fix || self.fix_only || self.diff || self.add_suppressions
     }
 
     /// True if files are to be written, or standard input is to be echoed.
-    pub(crate) fn writes(self) -> bool {
-        self.changes() && !self.diff
+    pub(crate) fn is_writing(self) -> bool {
+        self.has_changes() && !self.diff
     }
 }
 
 /// Options that select files.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Files")]
-pub(crate) struct Files {
+pub(crate) struct FileArgs {
     /// Skip files that match a pattern, written as in .gitignore
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
@@ -402,7 +402,7 @@ pub(crate) struct Files {
     pub per_file_ignores: Vec<String>,
 
     /// Check only the I-th of N parts of the files, of about equal size
-    #[arg(long, value_name = "I/N", value_parser = shard)]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub shard: Option<(usize, usize)>,
 
     /// The name of standard input
@@ -417,7 +417,7 @@ pub(crate) struct Files {
 /// Options of the cache.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Cache")]
-pub(crate) struct Caching {
+pub(crate) struct CacheArgs {
     /// Do not read or write the cache
     #[arg(long)]
     pub no_cache: bool,
@@ -432,11 +432,11 @@ pub(crate) struct Caching {
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Instead of checking")]
 #[expect(clippy::struct_field_names, reason = "the options are called so")]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// Compare diagnostics with the expected-error, -warning, -remark and -note comments of the files, like mlir-opt
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     #[arg(conflicts_with_all = ["fix", "fix_only", "diff", "add_suppressions"])]
-    pub verify_diagnostics: Option<Verify>,
+    pub verify_diagnostics: Option<ExpectationMode>,
 
     /// Print the program with the noise range of each value, in bits, as a comment
     #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "add_suppressions", "verify_diagnostics"])]
@@ -452,7 +452,7 @@ pub(crate) struct Show {
 
     /// Print the result of a stage for each file
     #[arg(long, value_enum, value_name = "STAGE")]
-    pub dump: Option<Stage>,
+    pub dump: Option<DumpStage>,
 
     /// Print each visit of the solver, with the facts of operands and results before and after
     #[arg(long, conflicts_with = "dump")]
@@ -473,7 +473,7 @@ or a file that cannot be read or written, 101 internal error, 130 ended by SIGIN
 
 /// The format of the diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// With source lines and the ops that the noise comes from
     Full,
     /// One line for each diagnostic
@@ -507,7 +507,7 @@ pub(crate) enum Format {
 
 /// A stage between text and facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Stage {
+pub(crate) enum DumpStage {
     /// Tokens
     Tokens,
     /// Items and their ranges
@@ -534,7 +534,7 @@ pub(crate) enum Stage {
 
 /// Diagnostics that must be expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Verify {
+pub(crate) enum ExpectationMode {
     /// Errors and warnings
     All,
     /// Only check that expected diagnostics occur; allow others
@@ -543,7 +543,7 @@ pub(crate) enum Verify {
 
 /// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorMode {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     /// Always
@@ -569,7 +569,7 @@ pub(crate) fn parse() -> Cli {
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-fn shard(text: &str) -> Result<(usize, usize), String> {
+fn parse_shard(text: &str) -> Result<(usize, usize), String> {
     let wrong = || "expected I/N with I from 1 to N, such as 1/4".to_owned();
     let (index, count) = text.split_once('/').ok_or_else(wrong)?;
     let (index, count) = (index.parse().map_err(|_| wrong())?, count.parse().map_err(|_| wrong())?);
@@ -587,9 +587,9 @@ mod tests {
 
     #[test]
     fn shards_are_checked() {
-        assert_eq!(shard("2/4"), Ok((2, 4)));
+        assert_eq!(parse_shard("2/4"), Ok((2, 4)));
         for text in ["0/4", "5/4", "1", "a/b", "1/0", "", "-1/2"] {
-            assert!(shard(text).is_err(), "{text}");
+            assert!(parse_shard(text).is_err(), "{text}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// A path that cannot be checked, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unreadable {
+pub(crate) struct UnreadablePath {
     /// The path as given or found.
     pub path: PathBuf,
     pub why: String,
@@ -12,7 +12,7 @@ pub(crate) struct Unreadable {
     pub is_empty_folder: bool,
 }
 
-impl Unreadable {
+impl UnreadablePath {
     /// A path other than an empty folder.
     pub(crate) fn new(path: PathBuf, why: String) -> Self {
         Self { path, why, is_empty_folder: false }
@@ -26,19 +26,19 @@ pub(crate) struct Failure {
     pub code: &'static str,
     pub message: String,
     /// Line and column from 1, if known.
-    pub place: Option<(usize, usize)>,
+    pub position: Option<(usize, usize)>,
 }
 
 impl Failure {
     /// A failure of reading or writing.
     pub(crate) fn io(message: String) -> Self {
-        Self { code: "io-error", message, place: None }
+        Self { code: "io-error", message, position: None }
     }
 
     /// A defect of this program.
     pub(crate) fn internal(why: &str) -> Self {
         let why = noisy_output::shown_line(why);
         let message = format!("internal error, please report it: {why}");
-        Self { code: "internal-error", message, place: None }
+        Self { code: "internal-error", message, position: None }
     }
 }

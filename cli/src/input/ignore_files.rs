@@ -3,7 +3,7 @@
 //! *Law.* A folder whose ignore files cannot be read within the limits is not walked, and this is
 //! reported: checking everything in it would be wrong, and silently checking nothing would be wrong
 //! too. These files are read: `.ignore` and `.gitignore` of a folder and of its ancestors,
-//! `.git/info/exclude`, and the user's patterns. A missing file, a folder, or an unreadable file
+//! `.git_metadata/info/exclude_file`, and the user's patterns. A missing file, a folder, or an unreadable file
 //! has no patterns. Lines have the meaning that git gives them, and as in git the rules of a
 //! repository do not apply in a repository nested in it.
 //!
@@ -22,14 +22,14 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use noisy_settings::add_pattern;
 
-use crate::input::failure::Unreadable;
+use crate::input::failure::UnreadablePath;
 
 /// Maximum size of the ignore files of a folder and its ancestors together, in bytes: their
 /// patterns are in memory at the same time.
-const MOST: u64 = 512 << 10;
+const MAX_BYTES: u64 = 512 << 10;
 
 /// Maximum size of all ignore files of a walk, in bytes.
-const MOST_OF_ALL: u64 = 16 << 20;
+const MAX_TOTAL_BYTES: u64 = 16 << 20;
 
 #[derive(Debug)]
 pub(crate) struct IgnoreFiles {
@@ -40,14 +40,14 @@ pub(crate) struct IgnoreFiles {
     /// The user's patterns, which apply to each repository.
     user: Gitignore,
     /// Size of the user's patterns, in bytes.
-    n_user: u64,
+    n_user_bytes: u64,
     /// Size of the ignore files of all entered folders, in bytes.
-    all: AtomicU64,
+    n_total_bytes: AtomicU64,
 }
 
 /// The ignore files that apply to a folder.
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub(crate) struct IgnoreRules {
     /// The folder in the spelling of the walk; for an ancestor of the walk, its absolute path.
     folder: PathBuf,
     is_above_walk: bool,
@@ -55,10 +55,10 @@ pub(crate) struct Rules {
     is_repository: bool,
     /// Patterns of `.ignore`, which override git's.
     ignore: Gitignore,
-    /// Patterns of `.git/info/exclude` and then `.gitignore`.
+    /// Patterns of `.git_metadata/info/exclude_file` and then `.gitignore`.
     git: Gitignore,
     /// The rules of the nearest ancestor that has some.
-    above: Option<Arc<Rules>>,
+    above: Option<Arc<IgnoreRules>>,
     /// Size of all these files, in bytes.
     n_bytes: u64,
 }
@@ -69,26 +69,26 @@ impl IgnoreFiles {
     /// # Errors
     ///
     /// If the ignore files cannot be read within the limits.
-    pub(crate) fn above(root: &Path) -> Result<(Self, Option<Arc<Rules>>), Unreadable> {
+    pub(crate) fn start(root: &Path) -> Result<(Self, Option<Arc<IgnoreRules>>), UnreadablePath> {
         // The walk reports a path that does not exist.
         let absolute = root.canonicalize().unwrap_or_default();
         let mut it = Self {
             root: root.to_owned(),
             absolute,
             user: Gitignore::empty(),
-            n_user: 0,
-            all: AtomicU64::new(0),
+            n_user_bytes: 0,
+            n_total_bytes: AtomicU64::new(0),
         };
         if let Some(path) = gitconfig_excludes_path() {
             it.user = it.patterns(Path::new(""), &[path], &mut 0)?;
-            it.n_user = it.all.load(Ordering::Relaxed);
+            it.n_user_bytes = it.n_total_bytes.load(Ordering::Relaxed);
         }
         let folders: Vec<&Path> = it.absolute.ancestors().collect();
-        let repository = folders.iter().position(|it| git(it).is_some());
+        let repository = folders.iter().position(|it| git_metadata(it).is_some());
         let mut rules = None;
         for (n, folder) in folders.iter().enumerate().skip(1).rev() {
             let is_outside = repository.is_some_and(|it| n > it);
-            rules = it.with_own(folder, rules, true, is_outside)?;
+            rules = it.with_rules_of(folder, rules, true, is_outside)?;
         }
         Ok((it, rules))
     }
@@ -101,26 +101,26 @@ impl IgnoreFiles {
     pub(crate) fn enter(
         &self,
         folder: &Path,
-        above: Option<Arc<Rules>>,
-    ) -> Result<Option<Arc<Rules>>, Unreadable> {
-        self.with_own(folder, above, false, false)
+        above: Option<Arc<IgnoreRules>>,
+    ) -> Result<Option<Arc<IgnoreRules>>, UnreadablePath> {
+        self.with_rules_of(folder, above, false, false)
     }
 
-    fn with_own(
+    fn with_rules_of(
         &self,
         folder: &Path,
-        above: Option<Arc<Rules>>,
+        above: Option<Arc<IgnoreRules>>,
         is_above_walk: bool,
         is_outside: bool,
-    ) -> Result<Option<Arc<Rules>>, Unreadable> {
-        let n_above = above.as_ref().map_or(self.n_user, |it| it.n_bytes);
+    ) -> Result<Option<Arc<IgnoreRules>>, UnreadablePath> {
+        let n_above = above.as_ref().map_or(self.n_user_bytes, |it| it.n_bytes);
         let mut n_bytes = n_above;
         let ignore = self.patterns(folder, &[folder.join(".ignore")], &mut n_bytes)?;
         let (mut paths, mut is_repository) = (Vec::new(), false);
         if !is_outside {
-            if let Some(git) = git(folder) {
+            if let Some(git) = git_metadata(folder) {
                 is_repository = true;
-                paths.extend(exclude(folder, &git)?);
+                paths.extend(exclude_file(folder, &git)?);
             }
             paths.push(folder.join(".gitignore"));
         }
@@ -129,18 +129,24 @@ impl IgnoreFiles {
             return Ok(above);
         }
         let folder = folder.to_owned();
-        let rules = Rules { folder, is_above_walk, is_repository, ignore, git, above, n_bytes };
+        let rules =
+            IgnoreRules { folder, is_above_walk, is_repository, ignore, git, above, n_bytes };
         Ok(Some(Arc::new(rules)))
     }
 
     /// True if the rules of its folder exclude `path`.
-    pub(crate) fn is_ignored(&self, rules: Option<&Rules>, path: &Path, is_folder: bool) -> bool {
+    pub(crate) fn is_ignored(
+        &self,
+        rules: Option<&IgnoreRules>,
+        path: &Path,
+        is_folder: bool,
+    ) -> bool {
         let absolute = OnceCell::new();
-        let path_for = |rules: &Rules| {
+        let path_for = |rules: &IgnoreRules| {
             let whole = || absolute.get_or_init(|| self.absolute(path)).as_path();
             if rules.is_above_walk { whole() } else { path }
         };
-        let verdict = |patterns: &Gitignore, rules: &Rules| {
+        let verdict = |patterns: &Gitignore, rules: &IgnoreRules| {
             if patterns.is_empty() {
                 return None;
             }
@@ -163,7 +169,7 @@ impl IgnoreFiles {
         by_git.unwrap_or_else(|| {
             // A pattern of the user that begins with a slash is relative to the root of a
             // repository.
-            let below = |it: &Rules| path_for(it).strip_prefix(&it.folder).unwrap_or(path);
+            let below = |it: &IgnoreRules| path_for(it).strip_prefix(&it.folder).unwrap_or(path);
             !self.user.is_empty()
                 && self.user.matched(repository.map_or(path, below), is_folder).is_ignore()
         })
@@ -181,11 +187,11 @@ impl IgnoreFiles {
         folder: &Path,
         paths: &[PathBuf],
         n_bytes: &mut u64,
-    ) -> Result<Gitignore, Unreadable> {
+    ) -> Result<Gitignore, UnreadablePath> {
         let mut builder = GitignoreBuilder::new(folder);
         let mut last = None;
         for path in paths {
-            let Some(text) = text(path)? else { continue };
+            let Some(text) = read_ignore_file(path)? else { continue };
             self.count(path, text.len() as u64, n_bytes)?;
             add_lines(&mut builder, &text);
             last = Some(path);
@@ -195,14 +201,14 @@ impl IgnoreFiles {
     }
 
     /// Adds the size of an ignore file to the sums, and checks the limits.
-    fn count(&self, path: &Path, n: u64, n_bytes: &mut u64) -> Result<(), Unreadable> {
+    fn count(&self, path: &Path, n: u64, n_bytes: &mut u64) -> Result<(), UnreadablePath> {
         *n_bytes += n;
-        let all = self.all.fetch_add(n, Ordering::Relaxed) + n;
-        if *n_bytes > MOST {
+        let all = self.n_total_bytes.fetch_add(n, Ordering::Relaxed) + n;
+        if *n_bytes > MAX_BYTES {
             let why = "this ignore file and those above it are larger than 512 KiB together";
             return Err(refused(path.to_owned(), why));
         }
-        if all > MOST_OF_ALL {
+        if all > MAX_TOTAL_BYTES {
             let why = "this ignore file and those before it are larger than 16 MiB together";
             return Err(refused(path.to_owned(), why));
         }
@@ -221,13 +227,13 @@ fn add_lines(builder: &mut GitignoreBuilder, text: &[u8]) {
     }
 }
 
-/// Metadata of the `.git` of a repository, which is a folder or a file with the path of one.
-fn git(folder: &Path) -> Option<Metadata> {
+/// Metadata of the `.git_metadata` of a repository, which is a folder or a file with the path of one.
+fn git_metadata(folder: &Path) -> Option<Metadata> {
     folder.join(".git").metadata().ok().filter(|it| it.is_dir() || it.is_file())
 }
 
-/// The exclude file of a repository, given its `.git`.
-fn exclude(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, Unreadable> {
+/// The exclude file of a repository, given its `.git_metadata`.
+fn exclude_file(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, UnreadablePath> {
     let path = folder.join(".git");
     if git.is_dir() {
         return Ok(Some(path.join("info/exclude")));
@@ -242,13 +248,13 @@ fn exclude(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, Unreadable>
     Ok(Some(common.unwrap_or(kept).join("info/exclude")))
 }
 
-fn first_line(path: &Path) -> Result<Option<String>, Unreadable> {
-    let text = text(path)?.and_then(|it| String::from_utf8(it).ok());
+fn first_line(path: &Path) -> Result<Option<String>, UnreadablePath> {
+    let text = read_ignore_file(path)?.and_then(|it| String::from_utf8(it).ok());
     Ok(text.and_then(|it| it.lines().next().map(str::to_owned)))
 }
 
 /// The readable part of the contents of a file; `None` if there is no file.
-fn text(path: &Path) -> Result<Option<Vec<u8>>, Unreadable> {
+fn read_ignore_file(path: &Path) -> Result<Option<Vec<u8>>, UnreadablePath> {
     match path.metadata() {
         Ok(it) if it.is_file() => {}
         Ok(it) if !it.is_dir() => {
@@ -258,16 +264,16 @@ fn text(path: &Path) -> Result<Option<Vec<u8>>, Unreadable> {
     }
     let mut out = Vec::new();
     // The reported size may be too small, as in `/proc`.
-    let _ = File::open(path).and_then(|it| it.take(MOST + 1).read_to_end(&mut out));
-    if out.len() as u64 > MOST {
+    let _ = File::open(path).and_then(|it| it.take(MAX_BYTES + 1).read_to_end(&mut out));
+    if out.len() as u64 > MAX_BYTES {
         return Err(refused(path.to_owned(), "the ignore file is larger than 512 KiB"));
     }
     Ok(Some(out))
 }
 
-fn refused(path: PathBuf, why: &str) -> Unreadable {
+fn refused(path: PathBuf, why: &str) -> UnreadablePath {
     let why = format!("{why}; --no-respect-gitignore checks without ignore files");
-    Unreadable::new(path, why)
+    UnreadablePath::new(path, why)
 }
 
 #[cfg(test)]
@@ -276,7 +282,7 @@ mod tests {
     use std::fs;
 
     /// The reason why a folder is not walked, without the advice.
-    fn why<T>(entered: &Result<T, Unreadable>) -> Option<&str> {
+    fn why<T>(entered: &Result<T, UnreadablePath>) -> Option<&str> {
         entered.as_ref().err().and_then(|it| it.why.split(';').next())
     }
 
@@ -287,7 +293,7 @@ mod tests {
 
     /// The paths that a walk excludes.
     fn left_out<'a>(root: &Path, paths: &[&'a str]) -> Vec<&'a str> {
-        let (files, above) = IgnoreFiles::above(root).expect("they can be read");
+        let (files, above) = IgnoreFiles::start(root).expect("they can be read");
         let is_left_out = |name: &str| {
             let path = root.join(name);
             let mut rules = above.clone();
@@ -303,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_counted_along_the_folders() {
+    fn limits_the_bytes_of_a_folder_and_its_ancestors() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
         let half = "# comment\n".repeat(25_000);
@@ -312,7 +318,7 @@ mod tests {
         }
         let too_large =
             Some("this ignore file and those above it are larger than 512 KiB together");
-        let (files, above) = IgnoreFiles::above(root).expect("nothing is above");
+        let (files, above) = IgnoreFiles::start(root).expect("nothing is above");
         let enter = |folders: &[&str]| {
             let mut folders = folders.iter().map(|it| root.join(it));
             folders.try_fold(above.clone(), |rules, it| files.enter(&it, rules))
@@ -321,18 +327,18 @@ mod tests {
         assert_eq!(why(&enter(&["", "d", "d/e"])), None);
         assert_eq!(why(&enter(&["", "a", "a/b", "a/b/c"])), too_large);
         // The rules of ancestors apply as well.
-        let (files, above) = IgnoreFiles::above(&root.join("a/b")).expect("there is room");
+        let (files, above) = IgnoreFiles::start(&root.join("a/b")).expect("there is room");
         let rules = files.enter(&root.join("a/b"), above).expect("there is room");
         assert_eq!(why(&files.enter(&root.join("a/b/c"), rules)), too_large);
-        assert!(IgnoreFiles::above(&root.join("a/b/c/d")).is_ok(), "there is no such folder");
+        assert!(IgnoreFiles::start(&root.join("a/b/c/d")).is_ok(), "there is no such folder");
         fs::create_dir(root.join("a/b/c/d")).expect("a folder");
-        assert_eq!(why(&IgnoreFiles::above(&root.join("a/b/c/d"))), too_large);
+        assert_eq!(why(&IgnoreFiles::start(&root.join("a/b/c/d"))), too_large);
     }
 
     #[test]
-    fn a_walk_has_a_limit() {
+    fn limits_the_bytes_of_a_walk() {
         let root = tempfile::tempdir().expect("a folder");
-        let (files, _) = IgnoreFiles::above(root.path()).expect("nothing is above");
+        let (files, _) = IgnoreFiles::start(root.path()).expect("nothing is above");
         let large = "# comment\n".repeat(50_000);
         let enter = |n: usize| {
             let folder = root.path().join(n.to_string());
@@ -346,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_keeps_elsewhere_is_read() {
+    fn reads_exclude_files_of_worktrees_and_submodules() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
         let exclude = root.join("repository/.git/info/exclude");
@@ -354,7 +360,7 @@ mod tests {
         write(exclude.clone(), "/x.mlir\n");
         write(common.clone(), "../..\n");
         write(root.join("odd/.gitignore/x.mlir"), "");
-        // A path in `.git` may be relative to its folder.
+        // A path in `.git_metadata` may be relative to its folder.
         let whole = format!("gitdir: {}\n", common.parent().expect("a folder").display());
         for gitdir in [whole.as_str(), "gitdir: ../repository/.git/worktrees/w\n"] {
             write(root.join("w/.git"), gitdir);
@@ -369,17 +375,17 @@ mod tests {
         assert_eq!(left_out(root, &found), [found[1]]);
         write(exclude, "x\n".repeat(300_000));
         for name in ["repository", "w"] {
-            let (files, above) = IgnoreFiles::above(root).expect("nothing is above");
+            let (files, above) = IgnoreFiles::start(root).expect("nothing is above");
             let entered = files.enter(&root.join(name), above);
             assert_eq!(why(&entered), Some("the ignore file is larger than 512 KiB"), "{name}");
         }
         write(common, "x".repeat(600_000));
-        let (files, above) = IgnoreFiles::above(root).expect("nothing is above");
+        let (files, above) = IgnoreFiles::start(root).expect("nothing is above");
         assert!(files.enter(&root.join("w"), above).is_err());
     }
 
     #[test]
-    fn nothing_of_a_repository_counts_in_one_inside_it() {
+    fn outer_rules_do_not_apply_in_nested_repositories() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
         write(root.join(".git/info/exclude"), "excluded.mlir\n");
@@ -409,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearer_file_counts_more_and_ignore_more_than_git() {
+    fn nearer_files_and_dot_ignore_have_precedence() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
         write(root.join(".gitignore"), "*.mlir\n!b.mlir\n");
@@ -421,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_pattern_says_nothing() {
+    fn skips_invalid_patterns() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path();
         let text = b"\xef\xbb\xbfa.mlir\r\n\n#b.mlir\n[b\n\xff*\nb.mlir\\\n!\n\r\nc.mlir";
@@ -432,7 +438,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_regular_file_is_not_waited_for() {
+    fn rejects_ignore_files_that_are_not_regular() {
         use std::os::unix::fs::symlink;
         for name in [".gitignore", ".ignore", ".git/info/exclude"] {
             let root = tempfile::tempdir().expect("a folder");
@@ -440,7 +446,7 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
             let made = std::process::Command::new("mkfifo").arg(&path).status();
             assert!(made.is_ok_and(|it| it.success()));
-            let (files, _) = IgnoreFiles::above(root.path()).expect("nothing is above");
+            let (files, _) = IgnoreFiles::start(root.path()).expect("nothing is above");
             let not_regular = Some("the ignore file is not a regular file");
             assert_eq!(why(&files.enter(root.path(), None)), not_regular, "{name}");
             fs::remove_file(&path).expect("it is there");

@@ -28,7 +28,10 @@ impl Selection {
             add_pattern(&mut builder, it).map_err(|why| format!("--exclude '{it}': {why}"))?;
         }
         let excluded = builder.build().map_err(|why| format!("--exclude: {why}"))?;
-        let silenced = per_file_ignores.iter().map(|it| silenced(it)).collect::<Result<_, _>>()?;
+        let silenced = per_file_ignores
+            .iter()
+            .map(|it| parse_per_file_ignore(it))
+            .collect::<Result<_, _>>()?;
         Ok(Self { here: PatternRoot::new(Path::new("")), excluded, silenced })
     }
 
@@ -49,7 +52,7 @@ impl Selection {
         if patterns.is_empty() {
             return false;
         }
-        if let Some(place) = self.here.place(path) {
+        if let Some(place) = self.here.relative_path(path) {
             return is_matched(patterns, &place);
         }
         // Patterns are relative to the current folder, so a file elsewhere matches by name only.
@@ -59,7 +62,7 @@ impl Selection {
 }
 
 /// Settings with some existing rules turned off.
-pub(crate) fn without(mut settings: Arc<Settings>, rules: &[&str]) -> Arc<Settings> {
+pub(crate) fn with_rules_off(mut settings: Arc<Settings>, rules: &[&str]) -> Arc<Settings> {
     for rule in rules {
         // The name was checked when the option was read.
         let _ = Arc::make_mut(&mut settings).rules.turn_off(rule);
@@ -67,7 +70,7 @@ pub(crate) fn without(mut settings: Arc<Settings>, rules: &[&str]) -> Arc<Settin
     settings
 }
 
-fn silenced(option: &str) -> Result<(Gitignore, String), String> {
+fn parse_per_file_ignore(option: &str) -> Result<(Gitignore, String), String> {
     let wrong = |why: String| format!("--per-file-ignores '{option}': {why}");
     let (pattern, rule) =
         option.rsplit_once(':').ok_or_else(|| wrong("expected PATTERN:RULE".to_owned()))?;

@@ -5,25 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use noisy_output::shown_path;
-use noisy_settings::{Origin, Overrides, Resolver, Settings};
+use noisy_settings::{ConfigOrigin, ConfigResolver, Overrides, Settings};
 
 use crate::input::args::SettingsArgs;
-use crate::{CLEAN, FAILED, complain};
+use crate::{EXIT_CLEAN, EXIT_FAILURE, print_error};
 
 /// Returns the resolver of each file's settings.
 ///
 /// # Errors
 ///
 /// A mistake in the command line.
-pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
+pub(crate) fn resolver(args: &SettingsArgs) -> Result<ConfigResolver, String> {
     let mut overrides = Overrides::default();
-    let mut origin = if args.isolated { Origin::Nowhere } else { Origin::Nearest };
+    let mut origin = if args.isolated { ConfigOrigin::NoFile } else { ConfigOrigin::Nearest };
     for it in &args.config {
         let shown = it.to_string_lossy();
         if let Some(set) = it.to_str().filter(|it| it.contains('=')) {
             overrides.set(set).map_err(|why| format!("--config '{shown}': {why}"))?;
-        } else if origin == Origin::Nearest {
-            origin = Origin::File(PathBuf::from(it));
+        } else if origin == ConfigOrigin::Nearest {
+            origin = ConfigOrigin::File(PathBuf::from(it));
         } else {
             return Err(format!("--config '{shown}': only one file, and none with --isolated"));
         }
@@ -52,8 +52,8 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
     if args.rewrite {
         overrides.set("rewrite.enabled=true")?;
     }
-    let is_named = matches!(origin, Origin::File(_));
-    let resolver = Resolver::new(origin, overrides);
+    let is_named = matches!(origin, ConfigOrigin::File(_));
+    let resolver = ConfigResolver::new(origin, overrides);
     if is_named {
         // This file applies to every input, so no input is checked if it is invalid.
         resolver.config(Path::new("")).map_err(|it| it.to_string())?;
@@ -66,14 +66,18 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
 /// # Errors
 ///
 /// A mistake in its configuration.
-pub(crate) fn settings(resolver: &Resolver, file: &Path) -> Result<Arc<Settings>, String> {
+pub(crate) fn settings(resolver: &ConfigResolver, file: &Path) -> Result<Arc<Settings>, String> {
     let config = resolver.config(file).map_err(|it| it.to_string())?;
     let settings = config.for_path(file);
     settings.map_err(|it| it.iter().map(ToString::to_string).collect::<String>())
 }
 
-/// `--show-settings`: prints the settings of a file as a complete configuration.
-pub(crate) fn show(resolver: &Resolver, file: &Path, out: &mut dyn Write) -> io::Result<i32> {
+/// `--show_settings-settings`: prints the settings of a file as a complete configuration.
+pub(crate) fn show_settings(
+    resolver: &ConfigResolver,
+    file: &Path,
+    out: &mut dyn Write,
+) -> io::Result<i32> {
     let settings = resolver.config(file).map_err(|it| it.to_string()).and_then(|config| {
         let settings = config
             .for_path(file)
@@ -89,11 +93,11 @@ pub(crate) fn show(resolver: &Resolver, file: &Path, out: &mut dyn Write) -> io:
             }
             write!(out, "{}", settings.to_toml())?;
             out.flush()?;
-            Ok(CLEAN)
+            Ok(EXIT_CLEAN)
         }
         Err(why) => {
-            complain(&format!("noisy-check: {why}"));
-            Ok(FAILED)
+            print_error(&format!("noisy-check: {why}"));
+            Ok(EXIT_FAILURE)
         }
     }
 }

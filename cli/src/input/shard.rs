@@ -5,18 +5,18 @@ use crate::input::walk::Input;
 /// The inputs of part `index` (from 1) of `count`, in their order. Each input is in exactly one
 /// part. The parts depend only on names and sizes: inputs are assigned by decreasing size, each to
 /// the smallest part so far.
-pub(crate) fn part(inputs: Vec<Input>, index: usize, count: usize) -> Vec<Input> {
+pub(crate) fn inputs_of_part(inputs: Vec<Input>, index: usize, count: usize) -> Vec<Input> {
     let size = |it: &Input| match it {
         Input::File(path) => path.metadata().map_or(0, |it| it.len()),
         Input::Stdin => 0,
     };
     let sizes: Vec<u64> = inputs.iter().map(size).collect();
-    let mine = assign(&sizes, count);
+    let mine = assign_parts(&sizes, count);
     inputs.into_iter().zip(mine).filter(|it| it.1 + 1 == index).map(|it| it.0).collect()
 }
 
 /// Returns the part (from 0) of each size. Opening a file adds a constant to its size.
-fn assign(sizes: &[u64], count: usize) -> Vec<usize> {
+fn assign_parts(sizes: &[u64], count: usize) -> Vec<usize> {
     const OPENING: u64 = 4096;
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&it| std::cmp::Reverse(sizes[it]));
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn parts_are_balanced_and_whole() {
         let sizes: Vec<u64> = (0..1000).map(|it| it * it * 7919 % 100_003).collect();
-        let parts = assign(&sizes, 4);
+        let parts = assign_parts(&sizes, 4);
         let load =
             |part| sizes.iter().zip(&parts).filter(|it| *it.1 == part).map(|it| it.0).sum::<u64>();
         let loads: Vec<u64> = (0..4).map(load).collect();
@@ -50,12 +50,12 @@ mod tests {
         let (most, least) =
             (loads.iter().max().copied().unwrap_or(0), loads.iter().min().copied().unwrap_or(0));
         assert!(most - least <= 100_003, "{loads:?}");
-        assert_eq!(parts, assign(&sizes, 4));
+        assert_eq!(parts, assign_parts(&sizes, 4));
     }
 
     #[test]
-    fn more_parts_than_files() {
-        assert_eq!(assign(&[5, 9], 100), [1, 0]);
-        assert!(assign(&[], 3).is_empty());
+    fn allows_more_parts_than_files() {
+        assert_eq!(assign_parts(&[5, 9], 100), [1, 0]);
+        assert!(assign_parts(&[], 3).is_empty());
     }
 }

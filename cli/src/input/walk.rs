@@ -10,9 +10,9 @@ use std::{fs, io, thread};
 
 use noisy_output::{reason, shown_path};
 
-use crate::complain;
-use crate::input::failure::Unreadable;
-use crate::input::ignore_files::{IgnoreFiles, Rules};
+use crate::input::failure::UnreadablePath;
+use crate::input::ignore_files::{IgnoreFiles, IgnoreRules};
+use crate::print_error;
 
 /// An input, in the order of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +41,13 @@ impl Input {
 }
 
 /// Rules that leave out files.
-pub(crate) struct Filter<'a> {
+pub(crate) struct InputFilter<'a> {
     /// True for a file to leave out; called for the files in folders.
     pub is_excluded: &'a mut dyn FnMut(&Path) -> bool,
     /// True if `is_excluded` also applies to named files.
-    pub force: bool,
+    pub applies_to_named: bool,
     /// True if files that git ignores are left out.
-    pub gitignore: bool,
+    pub respects_gitignore: bool,
     /// The name of standard input.
     pub stdin_filename: &'a str,
 }
@@ -57,21 +57,21 @@ pub(crate) const STDIN: &str = "<stdin>";
 
 /// The files that were found.
 #[derive(Debug, Default)]
-pub(crate) struct Files {
+pub(crate) struct FoundInputs {
     pub inputs: Vec<Input>,
     /// Paths that were named or found and cannot be read.
-    pub unreadable: Vec<Unreadable>,
+    pub unreadable: Vec<UnreadablePath>,
     /// True if standard input was named and its name is excluded.
     pub excludes_stdin: bool,
     /// Folders that were left out completely, with the reason.
     pub left_out: Vec<(PathBuf, &'static str)>,
 }
 
-impl Files {
+impl FoundInputs {
     /// Reports the folders that were left out completely, on standard error.
-    pub(crate) fn say_left_out(&self) {
+    pub(crate) fn report_left_out(&self) {
         for (path, why) in &self.left_out {
-            complain(&format!("noisy-check: {}: {why}", shown_path(path)));
+            print_error(&format!("noisy-check: {}: {why}", shown_path(path)));
         }
     }
 }
@@ -88,8 +88,13 @@ pub(crate) fn echo_stdin() -> io::Result<()> {
 }
 
 /// Finds the files, each once. A named file may have any extension.
-pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
-    let Filter { is_excluded, force, gitignore, stdin_filename } = filter;
+pub(crate) fn find_inputs(paths: &[PathBuf], filter: InputFilter<'_>) -> FoundInputs {
+    let InputFilter {
+        is_excluded,
+        applies_to_named: force,
+        respects_gitignore: gitignore,
+        stdin_filename,
+    } = filter;
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let (mut excludes_stdin, mut left_out) = (false, Vec::new());
     let mut seen = HashSet::new();
@@ -110,18 +115,18 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
         match path.metadata() {
             Err(error) => {
                 if is_new(path) {
-                    errors.push(Unreadable::new(path.clone(), reason(&error)));
+                    errors.push(UnreadablePath::new(path.clone(), reason(&error)));
                 }
             }
             Ok(it) if it.is_dir() => {
-                let (mut found, mut failed) = directory(path, gitignore);
+                let (mut found, mut failed) = walk_folder(path, gitignore);
                 if found.is_empty() && failed.is_empty() {
-                    if gitignore && !directory(path, false).0.is_empty() {
+                    if gitignore && !walk_folder(path, false).0.is_empty() {
                         let why = "git ignores all .mlir files in this folder (--no-respect-gitignore includes them)";
                         left_out.push((path.clone(), why));
                         continue;
                     }
-                    failed.push(Unreadable {
+                    failed.push(UnreadablePath {
                         path: path.clone(),
                         why: "no .mlir files in this folder".to_owned(),
                         is_empty_folder: true,
@@ -145,17 +150,17 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
             }
         }
     }
-    Files { inputs: out, unreadable: errors, excludes_stdin, left_out }
+    FoundInputs { inputs: out, unreadable: errors, excludes_stdin, left_out }
 }
 
 /// Folders with private files of version control systems or of this program.
-const NOT_WALKED: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".noisy_cache"];
+const SKIPPED_FOLDERS: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".noisy_cache"];
 
 /// Maximum number of threads of a walk; they take folders from one list.
-const MOST_THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// A walk through a folder.
-struct Walk {
+struct FolderWalk {
     ignore_files: Option<IgnoreFiles>,
     /// True if the walk starts in `.`; paths are then shown without it.
     is_here: bool,
@@ -167,23 +172,23 @@ struct Walk {
 #[derive(Default)]
 struct UnreadFolders {
     /// Folders still to read, each with the rules of its parent.
-    folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
+    folders: Vec<(PathBuf, Option<Arc<IgnoreRules>>)>,
     /// Number of threads that read a folder.
     n_busy: usize,
-    found: Found,
+    found: WalkedPaths,
 }
 
 #[derive(Default)]
-struct Found {
-    folders: Vec<(PathBuf, Option<Arc<Rules>>)>,
+struct WalkedPaths {
+    folders: Vec<(PathBuf, Option<Arc<IgnoreRules>>)>,
     files: Vec<PathBuf>,
-    errors: Vec<Unreadable>,
+    errors: Vec<UnreadablePath>,
 }
 
-impl Walk {
+impl FolderWalk {
     /// The loop of one thread: reads folders until none are left.
     fn run(&self) {
-        let mut found = Found::default();
+        let mut found = WalkedPaths::default();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             // The newest folder is read next, so that few folders wait and few rules are in memory.
@@ -206,8 +211,9 @@ impl Walk {
     }
 
     /// Reads one folder.
-    fn read(&self, folder: &Path, above: Option<Arc<Rules>>, found: &mut Found) {
-        let unreadable = |path: PathBuf, error: &io::Error| Unreadable::new(path, reason(error));
+    fn read(&self, folder: &Path, above: Option<Arc<IgnoreRules>>, found: &mut WalkedPaths) {
+        let unreadable =
+            |path: PathBuf, error: &io::Error| UnreadablePath::new(path, reason(error));
         let rules = match self.ignore_files.as_ref().map(|it| it.enter(folder, above)) {
             Some(Ok(it)) => it,
             Some(Err(it)) => return found.errors.push(it),
@@ -235,7 +241,7 @@ impl Walk {
                 }
             };
             let is_of_interest = if kind.is_dir() {
-                !NOT_WALKED.iter().any(|it| *it == name)
+                !SKIPPED_FOLDERS.iter().any(|it| *it == name)
             } else {
                 Path::new(&name).extension().is_some_and(|it| it == "mlir")
             };
@@ -250,49 +256,49 @@ impl Walk {
             }
             if kind.is_dir() {
                 found.folders.push((path, rules.clone()));
-            } else if kind.is_file() || kind.is_symlink() && leads_to_a_file(&path) {
+            } else if kind.is_file() || kind.is_symlink() && is_link_to_file(&path) {
                 let short = if self.is_here { path.strip_prefix(".").ok() } else { None };
                 found.files.push(short.map(Path::to_owned).unwrap_or(path));
             }
         }
-        found.files[first..].sort_unstable_by(|a, b| order(a, b));
+        found.files[first..].sort_unstable_by(|a, b| compare_paths(a, b));
     }
 }
 
 /// True if the target of a link is a regular file. A dangling link counts too, because reading it
 /// then reports an error.
-fn leads_to_a_file(link: &Path) -> bool {
+fn is_link_to_file(link: &Path) -> bool {
     // Emacs marks a file that is being edited with such a link.
     let is_mark = || link.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b".#"));
     link.metadata().map_or_else(|_| !is_mark(), |it| it.is_file())
 }
 
-fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
-    let (ignore_files, above) = match gitignore.then(|| IgnoreFiles::above(root)).transpose() {
+fn walk_folder(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<UnreadablePath>) {
+    let (ignore_files, above) = match gitignore.then(|| IgnoreFiles::start(root)).transpose() {
         Ok(it) => it.unzip(),
         Err(it) => return (Vec::new(), vec![it]),
     };
     let folders = vec![(root.to_owned(), above.flatten())];
     let state = Mutex::new(UnreadFolders { folders, ..UnreadFolders::default() });
     let is_here = root == Path::new(".");
-    let walk = Walk { ignore_files, is_here, state, changed: Condvar::new() };
+    let walk = FolderWalk { ignore_files, is_here, state, changed: Condvar::new() };
     thread::scope(|scope| {
-        for _ in 1..noisy_syntax::parallel::cores().min(MOST_THREADS) {
+        for _ in 1..noisy_syntax::parallel::n_cores().min(MAX_THREADS) {
             // If no thread can be started, this one does all the work.
             let _ = thread::Builder::new().spawn_scoped(scope, || walk.run());
         }
         walk.run();
     });
-    let Found { mut files, mut errors, .. } =
+    let WalkedPaths { mut files, mut errors, .. } =
         walk.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
     // The files of each folder are already sorted, which makes this sort fast.
-    files.sort_by(|a, b| order(a, b));
+    files.sort_by(|a, b| compare_paths(a, b));
     errors.sort_unstable_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
     (files, errors)
 }
 
 /// Orders paths below one folder by their components, without splitting them.
-fn order(a: &Path, b: &Path) -> Ordering {
+fn compare_paths(a: &Path, b: &Path) -> Ordering {
     let (a, b) = (a.as_os_str().as_encoded_bytes(), b.as_os_str().as_encoded_bytes());
     // A name that ends comes before one that continues.
     let rank = |byte: u8| if char::from(byte) == MAIN_SEPARATOR { 0 } else { byte };
@@ -307,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_stand_in_the_order_of_paths() {
+    fn orders_files_by_path() {
         let names = ["a", "a-b", "a.mlir", "a b", "b", "é", "\u{1}", "a\u{1}"];
         let mut paths = Vec::new();
         for first in names {
@@ -319,7 +325,7 @@ mod tests {
         }
         for a in &paths {
             for b in &paths {
-                assert_eq!(order(a, b), a.cmp(b), "{} {}", a.display(), b.display());
+                assert_eq!(compare_paths(a, b), a.cmp(b), "{} {}", a.display(), b.display());
             }
         }
     }

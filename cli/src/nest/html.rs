@@ -2,21 +2,21 @@
 
 use std::fmt::Write as _;
 
-use noisy_loops::space::Space;
+use noisy_loops::space::IterationSpace;
 
 use super::svg;
-use noisy_page::{page, xml};
+use noisy_page::{escape_xml, page};
 
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 
 /// The page; the order with index `after` is shown first.
-pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
+pub(super) fn draw(name: &str, space: &IterationSpace, after: Option<usize>) -> String {
     let chosen = after.unwrap_or(0);
-    let ivs = space.ivs.join(" and ");
+    let ivs = space.iv_names.join(" and ");
     let lines: Vec<String> = space.lines.iter().map(ToString::to_string).collect();
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let title = format!("{}: iterations over {}", xml(file), xml(&ivs));
+    let title = format!("{}: iterations over {}", escape_xml(file), escape_xml(&ivs));
     let before = svg::figure(space, None, "a").element(
         " tabindex=\"0\" role=\"img\" aria-label=\"The iterations as written. Arrow keys go from point to point, Enter goes to the line of a dependence.\"",
     );
@@ -30,7 +30,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
         body += "<fieldset><legend>Another order</legend>\n";
         for (n, it) in space.changes.iter().enumerate() {
             let checked = if n == chosen { " checked" } else { "" };
-            let (class, sign) = if it.verdict.is_ok() {
+            let (class, sign) = if it.legality.is_ok() {
                 ("yes", "\u{2713} allowed")
             } else {
                 ("no", "\u{2717} refused")
@@ -38,7 +38,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
             let _ = writeln!(
                 body,
                 "<label><input type=\"radio\" name=\"order\" value=\"{n}\"{checked}>{} <span class=\"{class}\">{sign}</span></label>",
-                xml(&it.change.title(&space.ivs))
+                escape_xml(&it.change.title(&space.iv_names))
             );
         }
         body += "</fieldset>\n";
@@ -51,7 +51,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
         body += "<figure id=\"after\">\n";
         for (n, it) in space.changes.iter().enumerate() {
             let hidden = if n == chosen { "" } else { " hidden" };
-            let words = match (&it.verdict, it.backward.is_empty()) {
+            let words = match (&it.legality, it.backward.is_empty()) {
                 (Ok(()), _) => "Allowed: every dependence still points forward.".to_owned(),
                 (Err(why), false) => format!("Refused, {why}: red arrows point backward."),
                 (Err(why), true) => {
@@ -62,7 +62,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
             let _ = writeln!(
                 body,
                 "<div class=\"order\" data-order=\"{n}\"{hidden}><p>{}</p>\n{}</div>",
-                xml(&words),
+                escape_xml(&words),
                 figure.element(" role=\"img\" aria-label=\"The iterations in the other order\"")
             );
         }
@@ -75,7 +75,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
     if !space.notes.is_empty() {
         body += "<ul class=\"notes\">";
         for it in &space.notes {
-            let _ = write!(body, "<li>{}</li>", xml(it));
+            let _ = write!(body, "<li>{}</li>", escape_xml(it));
         }
         body += "</ul>\n";
     }

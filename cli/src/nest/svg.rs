@@ -4,20 +4,20 @@
 
 use std::fmt::Write as _;
 
-use noisy_loops::space::{Changed, Point, PointPart, Space};
+use noisy_loops::space::{IterationPoint, IterationSpace, PointPart, ReorderedPoints};
 use rustc_hash::FxHashMap;
 
-use super::kind;
-use noisy_page::xml;
+use super::dependence_kind;
+use noisy_page::escape_xml;
 
 /// Left margin, which contains an axis, as does the upper margin.
-const LEFT: f64 = 74.0;
-const TOP: f64 = 62.0;
+const LEFT_MARGIN: f64 = 74.0;
+const TOP_MARGIN: f64 = 62.0;
 const MARGIN: f64 = 30.0;
 /// Gap between tiles.
 const GAP: f64 = 16.0;
 /// Width of a character of the 12-pixel monospaced font.
-const CHAR: f64 = 7.3;
+const CHAR_WIDTH: f64 = 7.3;
 
 /// The style of pictures. Colors are those of the surrounding page, or the default after the comma.
 pub(super) const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:var(--fore,#222)}\
@@ -50,12 +50,12 @@ impl Figure {
 }
 
 /// A standalone picture: the original order and, beside it, another one.
-pub(super) fn draw(name: &str, space: &Space, after: Option<&Changed>) -> String {
+pub(super) fn draw(name: &str, space: &IterationSpace, after: Option<&ReorderedPoints>) -> String {
     let mut parts = vec![(format!("{name}: as written"), figure(space, None, "a"))];
     if let Some(it) = after {
-        let title = match &it.verdict {
-            Ok(()) => format!("{}: allowed", it.change.title(&space.ivs)),
-            Err(why) => format!("{}: {why}", it.change.title(&space.ivs)),
+        let title = match &it.legality {
+            Ok(()) => format!("{}: allowed", it.change.title(&space.iv_names)),
+            Err(why) => format!("{}: {why}", it.change.title(&space.iv_names)),
         };
         parts.push((title, figure(space, Some(it), "b")));
     }
@@ -64,25 +64,25 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<&Changed>) -> String
         let _ = write!(
             body,
             "<g transform=\"translate({x:.1} 0)\">\n<text class=\"title\" x=\"10\" y=\"20\">{}</text>\n<g transform=\"translate(0 24)\">\n{}</g>\n</g>\n",
-            xml(title),
+            escape_xml(title),
             it.body
         );
-        x += it.width.max(title.chars().count() as f64 * CHAR * 1.2 + 20.0);
+        x += it.width.max(title.chars().count() as f64 * CHAR_WIDTH * 1.2 + 20.0);
         height = height.max(it.height + 24.0);
     }
     for (n, note) in space.notes.iter().enumerate() {
         let y = height + 16.0 + 18.0 * n as f64;
-        let _ = writeln!(body, "<text x=\"10\" y=\"{y:.0}\">{}</text>", xml(note));
-        x = x.max(note.chars().count() as f64 * CHAR + 20.0);
+        let _ = writeln!(body, "<text x=\"10\" y=\"{y:.0}\">{}</text>", escape_xml(note));
+        x = x.max(note.chars().count() as f64 * CHAR_WIDTH + 20.0);
     }
     height += 18.0 * space.notes.len() as f64 + 10.0;
     let back = "<rect class=\"back\" width=\"100%\" height=\"100%\"/>";
-    let body = format!("<style>{}</style>\n{back}\n{body}", plain(STYLE));
+    let body = format!("<style>{}</style>\n{back}\n{body}", with_default_colors(STYLE));
     Figure { body, width: x, height }.element("")
 }
 
 /// Replaces the variables of a style, which only browsers support, by their defaults.
-fn plain(style: &str) -> String {
+fn with_default_colors(style: &str) -> String {
     let mut parts = style.split("var(");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for it in parts {
@@ -97,7 +97,7 @@ fn plain(style: &str) -> String {
 struct Axis {
     name: String,
     /// Each shown number and its position.
-    places: Vec<(i64, f64)>,
+    positions: Vec<(i64, f64)>,
     /// Distance between neighbours.
     unit: i64,
     spacing: f64,
@@ -112,20 +112,20 @@ impl Axis {
         let unit = values.iter().fold(0, |a, it| gcd(a, it - least)).max(1);
         let span = values.last().map_or(0, |it| (it - least) / unit) + 1;
         let spacing = (640.0 / span as f64).clamp(26.0, 46.0);
-        let mut it = Self { name, places: Vec::new(), unit, spacing, least };
-        it.places = values.iter().map(|&value| (value, it.at(value, tile))).collect();
+        let mut it = Self { name, positions: Vec::new(), unit, spacing, least };
+        it.positions = values.iter().map(|&value| (value, it.position(value, tile))).collect();
         it
     }
 
     /// The position of a number, with `tile` numbers per tile.
-    fn at(&self, value: i64, tile: Option<i64>) -> f64 {
+    fn position(&self, value: i64, tile: Option<i64>) -> f64 {
         let n = (value - self.least) / self.unit;
         let gaps = tile.map_or(0, |it| (value - self.least).div_euclid(it));
         n as f64 * self.spacing + gaps as f64 * GAP
     }
 
     fn end(&self) -> f64 {
-        self.places.last().map_or(0.0, |it| it.1)
+        self.positions.last().map_or(0.0, |it| it.1)
     }
 }
 
@@ -135,14 +135,21 @@ fn gcd(a: i64, b: i64) -> i64 {
 
 /// Draws the changed order, or the original one for `None`. The ids of arrow heads start with
 /// `prefix`.
-pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> Figure {
-    let place = |it: &Point| changed.map_or_else(|| it.at.clone(), |to| to.change.place(&it.at));
-    let names = changed.map_or_else(|| space.ivs.clone(), |it| it.change.axes(&space.ivs));
+pub(super) fn figure(
+    space: &IterationSpace,
+    changed: Option<&ReorderedPoints>,
+    prefix: &str,
+) -> Figure {
+    let place = |it: &IterationPoint| {
+        changed.map_or_else(|| it.at.clone(), |to| to.change.new_position(&it.at))
+    };
+    let names =
+        changed.map_or_else(|| space.iv_names.clone(), |it| it.change.axis_names(&space.iv_names));
     let places: Vec<Vec<i64>> = space.points.iter().map(place).collect();
     // A single loop has columns only.
-    let n = space.ivs.len();
+    let n = space.iv_names.len();
     let tile = |at: usize| match changed?.change {
-        noisy_loops::space::Change::Tile(size) => Some(size * space.steps[at]),
+        noisy_loops::space::Reordering::Tile(size) => Some(size * space.steps[at]),
         _ => None,
     };
     let column = |it: &Vec<i64>| it.get(n - 1).copied();
@@ -163,10 +170,13 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
         .map(|(point, place)| {
             let x = match point.part {
                 PointPart::Before => -columns.spacing,
-                PointPart::Whole => columns.at(place[n - 1], tile(n - 1)),
+                PointPart::Whole => columns.position(place[n - 1], tile(n - 1)),
                 PointPart::After => columns.end() + columns.spacing,
             };
-            (LEFT + shift + x, TOP + rows.at(row(place), if n > 1 { tile(0) } else { None }))
+            (
+                LEFT_MARGIN + shift + x,
+                TOP_MARGIN + rows.position(row(place), if n > 1 { tile(0) } else { None }),
+            )
         })
         .collect();
     let mut body = format!(
@@ -174,12 +184,12 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
         arrow_head(&format!("{prefix}-tip"), "tip"),
         arrow_head(&format!("{prefix}-bad"), "tip bad")
     );
-    axes(&mut body, &columns, &rows, shift);
+    draw_axes(&mut body, &columns, &rows, shift);
     let radius = if columns.spacing.min(rows.spacing) > 30.0 { 10.0 } else { 8.0 };
     if let Some(it) = changed {
-        tiles(&mut body, space, it, &at, radius);
+        draw_tiles(&mut body, space, it, &at, radius);
     }
-    arrows(&mut body, space, changed, (&at, radius), prefix);
+    draw_arrows(&mut body, space, changed, (&at, radius), prefix);
     let order: Vec<usize> = changed.map_or_else(|| (0..at.len()).collect(), |it| it.order.clone());
     let mut numbers = vec![0; at.len()];
     for (n, &it) in order.iter().enumerate() {
@@ -189,7 +199,8 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
         draw_point(&mut body, space, (number, point), numbers[number], at[number], radius);
     }
     let last = |it: fn(&(f64, f64)) -> f64| at.iter().map(it).fold(0.0, f64::max);
-    let width = last(|it| it.0).max(LEFT + columns.name.chars().count() as f64 * CHAR) + MARGIN;
+    let width = last(|it| it.0).max(LEFT_MARGIN + columns.name.chars().count() as f64 * CHAR_WIDTH)
+        + MARGIN;
     Figure { body, width, height: last(|it| it.1) + MARGIN }
 }
 
@@ -200,43 +211,49 @@ fn arrow_head(id: &str, class: &str) -> String {
     )
 }
 
-fn axes(out: &mut String, columns: &Axis, rows: &Axis, shift: f64) {
+fn draw_axes(out: &mut String, columns: &Axis, rows: &Axis, shift: f64) {
     let _ = writeln!(
         out,
         "<text class=\"axis\" x=\"{:.1}\" y=\"16\">{} \u{2192}</text>",
-        LEFT + shift,
-        xml(&columns.name)
+        LEFT_MARGIN + shift,
+        escape_xml(&columns.name)
     );
     if !rows.name.is_empty() {
         let _ = writeln!(
             out,
             "<text class=\"axis\" x=\"8\" y=\"{:.1}\">{} \u{2193}</text>",
-            TOP - 24.0,
-            xml(&rows.name)
+            TOP_MARGIN - 24.0,
+            escape_xml(&rows.name)
         );
-        for (value, y) in &rows.places {
+        for (value, y) in &rows.positions {
             let _ = writeln!(
                 out,
                 "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
-                LEFT - 24.0,
-                TOP + y + 4.0
+                LEFT_MARGIN - 24.0,
+                TOP_MARGIN + y + 4.0
             );
         }
     }
-    for (value, x) in &columns.places {
+    for (value, x) in &columns.positions {
         let _ = writeln!(
             out,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
-            LEFT + shift + x,
-            TOP - 22.0
+            LEFT_MARGIN + shift + x,
+            TOP_MARGIN - 22.0
         );
     }
 }
 
 /// Draws frames around tiles.
-fn tiles(out: &mut String, space: &Space, changed: &Changed, at: &[(f64, f64)], radius: f64) {
+fn draw_tiles(
+    out: &mut String,
+    space: &IterationSpace,
+    changed: &ReorderedPoints,
+    at: &[(f64, f64)],
+    radius: f64,
+) {
     let low = |n: usize| space.points.iter().map(|it| it.at[n]).min().unwrap_or(0);
-    let first: Vec<i64> = (0..space.ivs.len()).map(low).collect();
+    let first: Vec<i64> = (0..space.iv_names.len()).map(low).collect();
     let mut frames: FxHashMap<Vec<i64>, [f64; 4]> = FxHashMap::default();
     for (point, &(x, y)) in space.points.iter().zip(at) {
         let Some(tile) = changed.change.tile(&point.at, &first, &space.steps) else { return };
@@ -259,10 +276,10 @@ fn tiles(out: &mut String, space: &Space, changed: &Changed, at: &[(f64, f64)], 
 }
 
 /// Draws one curve for all arrows between two points.
-fn arrows(
+fn draw_arrows(
     out: &mut String,
-    space: &Space,
-    changed: Option<&Changed>,
+    space: &IterationSpace,
+    changed: Option<&ReorderedPoints>,
     (at, radius): (&[(f64, f64)], f64),
     prefix: &str,
 ) {
@@ -288,7 +305,7 @@ fn arrows(
         let ((x1, y1), (x2, y2)) = (end(x1, y1), end(x2, y2));
         let words: Vec<String> = group
             .iter()
-            .map(|it| format!("{}: line {} to line {}", kind(it), it.source, it.target))
+            .map(|it| format!("{}: line {} to line {}", dependence_kind(it), it.source, it.target))
             .collect();
         let lines: Vec<String> =
             group.iter().flat_map(|it| [it.source, it.target]).map(|it| it.to_string()).collect();
@@ -302,7 +319,7 @@ fn arrows(
             first.to,
             first.target,
             lines.join(" "),
-            xml(&words.join("; "))
+            escape_xml(&words.join("; "))
         );
     }
 }
@@ -310,14 +327,14 @@ fn arrows(
 /// Draws a point with its number in the execution order.
 fn draw_point(
     out: &mut String,
-    space: &Space,
-    (number, point): (usize, &Point),
+    space: &IterationSpace,
+    (number, point): (usize, &IterationPoint),
     turn: usize,
     (x, y): (f64, f64),
     radius: f64,
 ) {
     let variables: Vec<String> =
-        space.ivs.iter().zip(&point.at).map(|(iv, it)| format!("{iv} = {it}")).collect();
+        space.iv_names.iter().zip(&point.at).map(|(iv, it)| format!("{iv} = {it}")).collect();
     let part = match point.part {
         PointPart::Before => ", before the inner loop",
         PointPart::Whole => "",
@@ -338,7 +355,7 @@ fn draw_point(
     let _ = writeln!(
         out,
         "<g class=\"point{unused}\" data-point=\"{number}\" data-turn=\"{turn}\"><title>{}{part}</title>{shape}<text x=\"{x:.1}\" y=\"{:.1}\">{turn}</text></g>",
-        xml(&variables.join(", ")),
+        escape_xml(&variables.join(", ")),
         y + 3.0
     );
 }

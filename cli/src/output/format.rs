@@ -21,15 +21,15 @@ use std::collections::BTreeMap;
 use noisy_analyses::Severity;
 use noisy_output::{plain_path, shown, shown_line};
 
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 use crate::file::fingerprint::Fingerprints;
 use crate::file::line_col::LineCol;
-use crate::input::args::Format;
-use crate::output::paint::Look;
+use crate::input::args::OutputFormat;
+use crate::output::paint::OutputStyle;
 
 /// The text around and between the pieces.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct OutputFrame {
     /// Before the first piece.
     pub open: String,
     /// Between pieces that are not empty.
@@ -40,51 +40,51 @@ pub(crate) struct Frame {
 
 /// Totals over all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
+pub(crate) struct FindingTotals {
     /// Number of checked files.
-    pub files: usize,
+    pub n_files: usize,
     /// Number of files with findings.
-    pub files_with: usize,
-    pub errors: usize,
-    pub warnings: usize,
+    pub n_files_with_findings: usize,
+    pub n_errors: usize,
+    pub n_warnings: usize,
     /// Number of infos and hints.
-    pub hints: usize,
+    pub n_hints: usize,
 }
 
-impl Format {
+impl OutputFormat {
     /// True for formats that people read. Failures and the summary are then printed in addition to
     /// the output.
     pub(crate) fn is_for_people(self) -> bool {
-        matches!(self, Format::Full | Format::Concise | Format::Grouped)
+        matches!(self, OutputFormat::Full | OutputFormat::Concise | OutputFormat::Grouped)
     }
 }
 
 /// The piece of text for a file.
-pub(crate) fn piece(format: Format, checked: &Checked, look: Look) -> String {
-    let Look { color, with_warnings, .. } = look;
+pub(crate) fn file_text(format: OutputFormat, checked: &FileReport, look: OutputStyle) -> String {
+    let OutputStyle { has_color: color, fails_on_warnings: with_warnings, .. } = look;
     match format {
-        Format::Full => full::file(checked, color),
-        Format::Concise => concise::file(checked, color),
-        Format::Grouped => grouped::file(checked, color),
-        Format::Pylint => pylint::file(checked),
-        Format::Json => json::array(checked),
-        Format::JsonLines => json::lines(checked),
-        Format::Sarif => sarif::file(checked),
-        Format::Github => github::file(checked),
-        Format::Azure => azure::file(checked),
-        Format::Gitlab => gitlab::file(checked),
-        Format::Junit => junit::file(checked, with_warnings),
-        Format::Checkstyle => checkstyle::file(checked),
-        Format::Rdjson => rdjson::file(checked),
+        OutputFormat::Full => full::file(checked, color),
+        OutputFormat::Concise => concise::file(checked, color),
+        OutputFormat::Grouped => grouped::file(checked, color),
+        OutputFormat::Pylint => pylint::file(checked),
+        OutputFormat::Json => json::array(checked),
+        OutputFormat::JsonLines => json::lines(checked),
+        OutputFormat::Sarif => sarif::file(checked),
+        OutputFormat::Github => github::file(checked),
+        OutputFormat::Azure => azure::file(checked),
+        OutputFormat::Gitlab => gitlab::file(checked),
+        OutputFormat::Junit => junit::file(checked, with_warnings),
+        OutputFormat::Checkstyle => checkstyle::file(checked),
+        OutputFormat::Rdjson => rdjson::file(checked),
         // This format is only for visits of the solver. The command line rejects other uses.
-        Format::Html => String::new(),
+        OutputFormat::Html => String::new(),
     }
 }
 
 /// The mismatches that `--verify-diagnostics` found in a file.
-pub(crate) fn mismatches(checked: &Checked) -> String {
+pub(crate) fn mismatches(checked: &FileReport) -> String {
     let line = |it: &noisy_analyses::Diagnostic| {
-        let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
+        let LineCol { line: row, column } = LineCol::of(&checked.text, it.range.start);
         let line = format!("{}:{row}:{column}: error: {}", checked.name, it.message);
         shown_line(&line).into_owned() + "\n"
     };
@@ -92,39 +92,39 @@ pub(crate) fn mismatches(checked: &Checked) -> String {
 }
 
 /// The frame of a format.
-pub(crate) fn frame(format: Format) -> Frame {
-    let frame = |open: &str, between, close| Frame { open: open.to_owned(), between, close };
+pub(crate) fn frame(format: OutputFormat) -> OutputFrame {
+    let frame = |open: &str, between, close| OutputFrame { open: open.to_owned(), between, close };
     match format {
-        Format::Full
-        | Format::Concise
-        | Format::Grouped
-        | Format::Pylint
-        | Format::JsonLines
-        | Format::Github
-        | Format::Html
-        | Format::Azure => frame("", "", ""),
-        Format::Json | Format::Gitlab => frame("[\n", ",\n", "\n]\n"),
-        Format::Sarif => sarif::frame(),
-        Format::Junit => frame(
+        OutputFormat::Full
+        | OutputFormat::Concise
+        | OutputFormat::Grouped
+        | OutputFormat::Pylint
+        | OutputFormat::JsonLines
+        | OutputFormat::Github
+        | OutputFormat::Html
+        | OutputFormat::Azure => frame("", "", ""),
+        OutputFormat::Json | OutputFormat::Gitlab => frame("[\n", ",\n", "\n]\n"),
+        OutputFormat::Sarif => sarif::frame(),
+        OutputFormat::Junit => frame(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"noisy-check\">\n",
             "",
             "</testsuites>\n",
         ),
-        Format::Checkstyle => frame(
+        OutputFormat::Checkstyle => frame(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n",
             "",
             "</checkstyle>\n",
         ),
-        Format::Rdjson => {
+        OutputFormat::Rdjson => {
             frame("{\"source\":{\"name\":\"noisy-check\"},\"diagnostics\":[\n", ",\n", "\n]}\n")
         }
     }
 }
 
 /// The text after the last piece. Some formats list all found codes there.
-pub(crate) fn close(format: Format, codes: &BTreeMap<&'static str, usize>) -> String {
+pub(crate) fn closing_text(format: OutputFormat, codes: &BTreeMap<&'static str, usize>) -> String {
     match format {
-        Format::Sarif => sarif::close(codes),
+        OutputFormat::Sarif => sarif::close(codes),
         _ => frame(format).close.to_owned(),
     }
 }
@@ -144,10 +144,10 @@ struct Finding<'a> {
 }
 
 /// The findings of a file, in order.
-fn findings(checked: &Checked) -> Vec<Finding<'_>> {
+fn findings(checked: &FileReport) -> Vec<Finding<'_>> {
     let failure = checked.failure.iter().map(|it| {
-        let (row, column) = it.place.unwrap_or((1, 1));
-        let start = LineCol { row, column };
+        let (row, column) = it.position.unwrap_or((1, 1));
+        let start = LineCol { line: row, column };
         let (severity, category) = (Severity::Error, "io");
         Finding {
             code: it.code,
@@ -174,7 +174,7 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
 }
 
 /// The normalized name of a file, for programs.
-fn plain_name(checked: &Checked) -> String {
+fn plain_name(checked: &FileReport) -> String {
     plain_path(&checked.path).to_string_lossy().into_owned()
 }
 
@@ -194,7 +194,7 @@ fn escaped(text: &str, percent: &str, others: &str) -> String {
 }
 
 /// Returns a function that computes the fingerprints of a file's findings.
-fn fingerprints(checked: &Checked) -> impl FnMut(&Finding<'_>) -> String {
+fn fingerprints(checked: &FileReport) -> impl FnMut(&Finding<'_>) -> String {
     let mut fingerprints = Fingerprints::new(&plain_name(checked), &checked.text);
-    move |it| fingerprints.of(it.start.row - 1, it.code, it.identity)
+    move |it| fingerprints.of(it.start.line - 1, it.code, it.identity)
 }

@@ -3,17 +3,17 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use noisy_output::{Kind, Output, is_no_input, is_replaceable};
+use noisy_output::{FileKind, Output, check_not_an_input, check_replaceable};
 
-use crate::{CLEAN, FAILED, complain};
+use crate::{EXIT_CLEAN, EXIT_FAILURE, print_error};
 
 /// The target of a picture or page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target<'a> {
+pub(crate) struct PictureTarget<'a> {
     /// The file; `None` for standard output.
     pub file: Option<&'a Path>,
     /// The kind of the picture.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// True if a file of another kind may be replaced.
     pub force: bool,
 }
@@ -24,30 +24,30 @@ pub(crate) struct Target<'a> {
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn deliver(
+pub(crate) fn write_picture(
     draw: impl FnOnce() -> Result<String, String>,
     input: &Path,
-    target: Target<'_>,
+    target: PictureTarget<'_>,
 ) -> io::Result<i32> {
-    let Target { file, kind, force } = target;
+    let PictureTarget { file, kind, force } = target;
     let is_fine = file.map_or(Ok(()), |it| {
-        is_no_input(it, [input])?;
-        if force { Ok(()) } else { is_replaceable(it, kind) }
+        check_not_an_input(it, [input])?;
+        if force { Ok(()) } else { check_replaceable(it, kind) }
     });
     match (is_fine.and_then(|()| draw()), file) {
         (Ok(text), Some(path)) => {
             let mut out = Output::to_file(path)?;
             out.write_all(text.as_bytes())?;
             out.finish()?;
-            Ok(CLEAN)
+            Ok(EXIT_CLEAN)
         }
         (Ok(text), None) => {
             io::stdout().write_all(text.as_bytes())?;
-            Ok(CLEAN)
+            Ok(EXIT_CLEAN)
         }
         (Err(why), _) => {
-            complain(&format!("noisy-check: {why}"));
-            Ok(FAILED)
+            print_error(&format!("noisy-check: {why}"));
+            Ok(EXIT_FAILURE)
         }
     }
 }

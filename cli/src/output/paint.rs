@@ -5,18 +5,18 @@ use noisy_output::shown;
 
 /// The style of the output for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct OutputStyle {
     /// True if colors are used.
-    pub color: bool,
+    pub has_color: bool,
     /// True if the output is a terminal. A copy of a file then shows its control characters;
     /// otherwise the copy is exact.
-    pub terminal: bool,
+    pub is_terminal: bool,
     /// True if formats without severities report warnings as failures too.
-    pub with_warnings: bool,
+    pub fails_on_warnings: bool,
 }
 
 /// The terminal color of a severity, one of the first 8.
-pub(crate) fn number(severity: Severity) -> u8 {
+pub(crate) fn color_number(severity: Severity) -> u8 {
     match severity {
         Severity::Error => 1,
         Severity::Warning => 3,
@@ -36,14 +36,14 @@ pub(crate) fn bold(text: &str) -> String {
 }
 
 /// Prepares a copy of a file, or of a part of it, for the output.
-pub(crate) fn copy(text: String, look: Look) -> String {
-    if look.terminal { shown(&text).into_owned() } else { text }
+pub(crate) fn copied_text(text: String, look: OutputStyle) -> String {
+    if look.is_terminal { shown(&text).into_owned() } else { text }
 }
 
 /// Prepares a unified diff for the output.
-pub(crate) fn diff(text: String, look: Look) -> String {
-    let text = copy(text, look);
-    if !look.color {
+pub(crate) fn colored_diff(text: String, look: OutputStyle) -> String {
+    let text = copied_text(text, look);
+    if !look.has_color {
         return text;
     }
     let mut out = String::with_capacity(text.len() * 2);

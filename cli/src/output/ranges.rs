@@ -7,7 +7,7 @@ use noisy_syntax::Value;
 
 /// The text with a comment after each line that defines a value: the noise of noisy values, and the
 /// range of an integer if it is narrower than the type and the value is not a constant in the text.
-pub(crate) fn annotated(document: &Document) -> String {
+pub(crate) fn annotated_program(document: &Document) -> String {
     let mut out = String::new();
     let (ir, text) = (document.ir(), document.source().text());
     let mut rows: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
@@ -15,7 +15,7 @@ pub(crate) fn annotated(document: &Document) -> String {
         let blocks = ir.op(op).regions.iter().flat_map(|&(_, region)| ir.blocks(region));
         let arguments = blocks.flat_map(|block| ir.block(block).args.clone());
         for value in arguments.chain(ir.op(op).results.iter().copied()) {
-            if let Some(known) = known(document, value) {
+            if let Some(known) = known_range(document, value) {
                 let at = noisy_analyses::explain::value_range(ir, value).end;
                 let row = text.byte_to_line(at.saturating_sub(1));
                 rows.entry(row).or_default().push((ir.value_text(value), known));
@@ -41,7 +41,7 @@ pub(crate) fn annotated(document: &Document) -> String {
     out
 }
 
-fn known(document: &Document, value: Value) -> Option<String> {
+fn known_range(document: &Document, value: Value) -> Option<String> {
     if document.is_noisy(value) {
         return Some(document.noise(value).to_string());
     }
@@ -54,7 +54,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn every_value_behind_its_line() {
+    fn ranges_follow_the_lines_of_their_values() {
         let text = "func.func @f(%a: !noisy.i32,\r\n  %b: i5) { // two\r\n  %0 = noisy.mul %a, %a : !noisy.i32   %1 = noisy.mul %0, %0 : !noisy.i32\r\n  \
                     %2 = noisy.add\r\n    %1, %1 : !noisy.i32\r\n  return\r\n}\r\n// -----\r\n%x = \"t.a\"() : () -> !noisy.i32";
         expect![[r#"
@@ -67,7 +67,7 @@ mod tests {
             }␍
             // -----␍
             %x = "t.a"() : () -> !noisy.i32  // unknown"#]].assert_eq(
-            &annotated(&Document::new(text)).replace('\r', "␍"),
+            &annotated_program(&Document::new(text)).replace('\r', "␍"),
         );
     }
 
@@ -105,6 +105,6 @@ mod tests {
               }
               return %5 : !noisy.i32
             }
-        "#]].assert_eq(&annotated(&Document::new(text)));
+        "#]].assert_eq(&annotated_program(&Document::new(text)));
     }
 }

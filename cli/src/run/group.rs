@@ -12,111 +12,112 @@ use noisy_analyses::Document;
 use noisy_analyses::repair::placement::shared_cache;
 use noisy_analyses::report::diff;
 use noisy_output::{quoted_name, shown_path};
-use noisy_settings::{FolderResolver, Invalid, Settings};
+use noisy_settings::{FolderResolver, InvalidConfig, Settings};
 
-use crate::file::cache::{Cache, Last, Seen, Slot};
-use crate::file::check::{self, Checked, Task};
+use crate::file::cache::{Cache, CacheSlot, LastLookup, ReadText};
+use crate::file::check::{self, CheckTask, FileReport};
 use crate::file::stamp::Stamp;
-use crate::input::args::{Check, Format};
+use crate::input::args::{CheckArgs, OutputFormat};
 use crate::input::failure::Failure;
 use crate::input::select;
 use crate::input::walk::Input;
 use crate::output::format;
 use crate::output::paint;
 use crate::output::ranges;
-use crate::run::plan::Plan;
-use crate::run::progress::Progress;
+use crate::run::plan::CheckPlan;
+use crate::run::progress::RunProgress;
 use crate::run::shared_time::SharedTime;
 
 /// Maximum size of texts that are analyzed together, in bytes. With their facts, such texts fit
 /// into the caches of the processor. With four times this size, 10,000 small files take the same
 /// time and 1.5 MB more.
-const TOGETHER: usize = 4 << 10;
+const MAX_GROUP_BYTES: usize = 4 << 10;
 
 /// The result of a checked file, without its text.
-pub(crate) struct Report {
-    pub checked: Checked,
+pub(crate) struct PrintedReport {
+    pub checked: FileReport,
     pub piece: String,
     /// The fixed text of standard input, which is written to standard output.
-    pub through: Option<String>,
+    pub echoed_text: Option<String>,
 }
 
 /// The result of one file on its thread.
-pub(crate) enum Done {
-    Checked(Box<Report>),
+pub(crate) enum CheckOutcome {
+    Checked(Box<PrintedReport>),
     /// The configuration cannot be used.
-    Invalid(Arc<Invalid>),
+    Invalid(Arc<InvalidConfig>),
 }
 
-impl From<Report> for Done {
-    fn from(report: Report) -> Self {
+impl From<PrintedReport> for CheckOutcome {
+    fn from(report: PrintedReport) -> Self {
         Self::Checked(Box::new(report))
     }
 }
 
 /// A file before its analysis.
-enum Looked<'a> {
-    Done(Done),
-    Read(Box<Read<'a>>),
+enum FileLookup<'a> {
+    Done(CheckOutcome),
+    Read(Box<FileToAnalyze<'a>>),
 }
 
 /// A file that must be analyzed.
-struct Read<'a> {
+struct FileToAnalyze<'a> {
     input: &'a Input,
     text: String,
     is_read_only: bool,
     settings: Arc<Settings>,
     /// The cache slot of the result.
-    place: Option<(Slot, Seen)>,
+    cache_slot: Option<(CacheSlot, ReadText)>,
 }
 
-impl Plan<'_> {
+impl CheckPlan<'_> {
     /// Checks some files; returns the results in the same order.
-    pub(crate) fn some(
+    pub(crate) fn check_group(
         &self,
         inputs: &[Input],
         time: &SharedTime,
-        progress: &Progress,
-    ) -> Vec<Done> {
+        progress: &RunProgress,
+    ) -> Vec<CheckOutcome> {
         let mut out = Vec::with_capacity(inputs.len());
         let (mut group, mut n_bytes) = (Vec::new(), 0);
-        let (mut configs, mut last) = (self.resolver.in_a_row(), Last::default());
+        let (mut configs, mut last) = (self.resolver.by_folder(), LastLookup::default());
         for input in inputs {
-            let looked = self.look(input, &mut configs, &mut last);
-            if let Looked::Read(it) = &looked {
+            let looked = self.look_up(input, &mut configs, &mut last);
+            if let FileLookup::Read(it) = &looked {
                 n_bytes += it.text.len();
             }
             group.push(looked);
-            if n_bytes >= TOGETHER {
-                self.finish(std::mem::take(&mut group), time, progress, &mut out);
+            if n_bytes >= MAX_GROUP_BYTES {
+                self.analyze_group(std::mem::take(&mut group), time, progress, &mut out);
                 n_bytes = 0;
             }
         }
-        self.finish(group, time, progress, &mut out);
+        self.analyze_group(group, time, progress, &mut out);
         out
     }
 
     /// Analyzes the files that were read, together.
-    fn finish(
+    fn analyze_group(
         &self,
-        group: Vec<Looked<'_>>,
+        group: Vec<FileLookup<'_>>,
         time: &SharedTime,
-        progress: &Progress,
-        out: &mut Vec<Done>,
+        progress: &RunProgress,
+        out: &mut Vec<CheckOutcome>,
     ) {
         let read = group.iter().filter_map(|it| match it {
-            Looked::Read(it) => Some((it.text.as_str(), it.settings.model.noise().clone())),
-            Looked::Done(_) => None,
+            FileLookup::Read(it) => Some((it.text.as_str(), it.settings.model.noise().clone())),
+            FileLookup::Done(_) => None,
         });
         let (texts, models): (Vec<&str>, Vec<_>) = read.unzip();
         // A panic occurs again when the files are checked one by one, and is then reported.
-        let documents = check::guarded(|| Ok(Document::all(&texts, models))).unwrap_or_default();
+        let documents =
+            check::catch_panics(|| Ok(Document::all(&texts, models))).unwrap_or_default();
         let mut documents: Vec<Option<Document>> = documents.into_iter().map(Some).collect();
         let mut nth = 0;
         for looked in group {
             out.push(match looked {
-                Looked::Done(it) => it,
-                Looked::Read(it) => {
+                FileLookup::Done(it) => it,
+                FileLookup::Read(it) => {
                     let mut none = None;
                     let document = documents.get_mut(nth).unwrap_or(&mut none);
                     nth += 1;
@@ -127,28 +128,29 @@ impl Plan<'_> {
     }
 
     /// Looks a file up in the cache and reads it if needed.
-    fn look<'a>(
+    fn look_up<'a>(
         &self,
         input: &'a Input,
         configs: &mut FolderResolver<'_>,
-        last: &mut Last,
-    ) -> Looked<'a> {
+        last: &mut LastLookup,
+    ) -> FileLookup<'a> {
         let args = self.args;
         let path = input.path(&args.files.stdin_filename);
-        let Counting { settings, silenced, layered } = match self.counting(path, configs) {
-            Ok(it) => it,
-            Err(invalid) => return Looked::Done(Done::Invalid(invalid)),
-        };
-        let place: Option<(&Cache, Slot)> = match input {
+        let FileSettings { settings, silenced, before_silencing: layered } =
+            match self.file_settings(path, configs) {
+                Ok(it) => it,
+                Err(invalid) => return FileLookup::Done(CheckOutcome::Invalid(invalid)),
+            };
+        let place: Option<(&Cache, CacheSlot)> = match input {
             Input::File(path) => self
                 .cache
                 .as_ref()
                 .and_then(|cache| Some((cache, cache.slot(path, &layered, &silenced, last)?))),
             Input::Stdin => None,
         };
-        let done = |it: Report| Looked::Done(it.into());
-        let known = |(checked, piece)| done(Report { checked, piece, through: None });
-        if let Some(it) = place.as_ref().and_then(|(_, slot)| slot.untouched()) {
+        let done = |it: PrintedReport| FileLookup::Done(it.into());
+        let known = |(checked, piece)| done(PrintedReport { checked, piece, echoed_text: None });
+        if let Some(it) = place.as_ref().and_then(|(_, slot)| slot.get_untouched()) {
             return known(it);
         }
         let (mut stamp, mut is_read_only) = (None, false);
@@ -156,95 +158,116 @@ impl Plan<'_> {
             is_read_only = metadata.permissions().readonly();
             stamp = place.as_ref().and_then(|it| Stamp::settled(file, metadata, it.0.start()));
         };
-        let text = match check::guarded(|| check::read_with(input, &mut look)) {
+        let text = match check::catch_panics(|| check::read_with(input, &mut look)) {
             Ok(it) => it,
-            Err(failure) => return done(self.failed(path, failure)),
+            Err(failure) => return done(self.failure_report(path, failure)),
         };
         if args.show.show_ranges {
-            let ranges = check::guarded(|| {
+            let ranges = check::catch_panics(|| {
                 let document = Document::with_model(&text, settings.model.noise().clone());
-                Ok(paint::copy(ranges::annotated(&document), self.look))
+                Ok(paint::copied_text(ranges::annotated_program(&document), self.style))
             });
             return done(match ranges {
-                Ok(piece) => Report { checked: Checked::empty(path), piece, through: None },
-                Err(failure) => self.failed(path, failure),
+                Ok(piece) => {
+                    PrintedReport { checked: FileReport::empty(path), piece, echoed_text: None }
+                }
+                Err(failure) => self.failure_report(path, failure),
             });
         }
-        let place = place.map(|(_, slot)| (slot, Seen::new(&text, stamp)));
+        let place = place.map(|(_, slot)| (slot, ReadText::new(&text, stamp)));
         if let Some(it) = place.as_ref().and_then(|(slot, seen)| slot.get(seen)) {
             return known(it);
         }
-        Looked::Read(Box::new(Read { input, text, is_read_only, settings, place }))
+        FileLookup::Read(Box::new(FileToAnalyze {
+            input,
+            text,
+            is_read_only,
+            settings,
+            cache_slot: place,
+        }))
     }
 
     /// Checks a file, and fixes it if requested.
     fn analyze(
         &self,
-        read: Read<'_>,
+        read: FileToAnalyze<'_>,
         document: &mut Option<Document>,
         time: &SharedTime,
-        progress: &Progress,
-    ) -> Report {
-        let Read { input, text, is_read_only, settings, place } = read;
-        let name = check::name(input, &self.args.files.stdin_filename);
+        progress: &RunProgress,
+    ) -> PrintedReport {
+        let FileToAnalyze { input, text, is_read_only, settings, cache_slot: place } = read;
+        let name = check::input_name(input, &self.args.files.stdin_filename);
         let path = input.path(&self.args.files.stdin_filename);
         let (args, show) = (self.args, self.args.show);
         let limit = settings.placement.time_limit.duration();
-        let task = Task {
+        let task = CheckTask {
             fixing: args.fixing,
             is_read_only,
-            time: time.share(limit, shared_cache().worked()),
+            time_limit: time.share(limit, shared_cache().total_time()),
             watch: progress.watch(name.clone()),
             settings,
             verify: show.verify_diagnostics,
             wants_proofs: args.statistics,
-            wants_fixes: matches!(self.format, Format::Sarif | Format::Json | Format::JsonLines),
+            wants_fixes: matches!(
+                self.format,
+                OutputFormat::Sarif | OutputFormat::Json | OutputFormat::JsonLines
+            ),
             baseline: self.baseline.clone(),
-            wants_entries: args.write_baseline.is_some(),
+            wants_baseline: args.write_baseline.is_some(),
             certificate: args.certificate.clone(),
-            most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },
+            max_diagnostics: if show.verify_diagnostics.is_some() {
+                usize::MAX
+            } else {
+                args.max_diagnostics
+            },
         };
-        if task.fixing.changes() {
-            progress.say(&name);
+        if task.fixing.has_changes() {
+            progress.show_message(&name);
         }
         let mut checked = check::check(path, &text, input, &task, document);
         let piece = self.piece(&checked);
-        let is_filter = matches!(input, Input::Stdin) && args.fixing.writes();
+        let is_filter = matches!(input, Input::Stdin) && args.fixing.is_writing();
         let through = (is_filter && checked.failure.is_none()).then(|| checked.text.to_string());
-        checked.forget();
+        checked.drop_large_data();
         if let Some((slot, seen)) = place {
             slot.put(seen, &checked, &piece);
         }
-        Report { checked, piece, through }
+        PrintedReport { checked, piece, echoed_text: through }
     }
 
     /// The printed text of a file.
-    pub(crate) fn piece(&self, checked: &Checked) -> String {
-        let Check { fixing, show, .. } = self.args;
+    pub(crate) fn piece(&self, checked: &FileReport) -> String {
+        let CheckArgs { fixing, show, .. } = self.args;
         match &checked.fixed.change {
             _ if show.verify_diagnostics.is_some() => format::mismatches(checked),
-            Some((before, after)) if fixing.diff => {
-                paint::diff(diff::unified(&quoted_name(&checked.path), before, after), self.look)
-            }
+            Some((before, after)) if fixing.diff => paint::colored_diff(
+                diff::unified(&quoted_name(&checked.path), before, after),
+                self.style,
+            ),
             _ if fixing.diff || fixing.fix_only => String::new(),
-            _ => format::piece(self.format, checked, self.look),
+            _ => format::file_text(self.format, checked, self.style),
         }
     }
 
     /// The report of a file or configuration that failed. In formats for people, the reason is
     /// written to standard error.
-    pub(crate) fn failed(&self, path: impl Into<PathBuf>, failure: Failure) -> Report {
-        let checked = Checked::failed(path, failure);
-        let piece = if self.format.is_for_people() || self.args.fixing.diff || self.is_silent() {
-            String::new()
-        } else {
-            format::piece(self.format, &checked, self.look)
-        };
-        Report { checked, piece, through: None }
+    pub(crate) fn failure_report(
+        &self,
+        path: impl Into<PathBuf>,
+        failure: Failure,
+    ) -> PrintedReport {
+        let checked = FileReport::failed(path, failure);
+        let piece =
+            if self.format.is_for_people() || self.args.fixing.diff || self.is_without_findings() {
+                String::new()
+            } else {
+                format::file_text(self.format, &checked, self.style)
+            };
+        PrintedReport { checked, piece, echoed_text: None }
     }
 
     /// The report of an invalid configuration.
-    pub(crate) fn invalid(&self, invalid: &Invalid) -> Report {
+    pub(crate) fn invalid_config_report(&self, invalid: &InvalidConfig) -> PrintedReport {
         let first = invalid.problems.first();
         let mut message = match (first, &invalid.unreadable) {
             (Some(it), _) => it.message.clone(),
@@ -254,32 +277,32 @@ impl Plan<'_> {
             message.push_str(&format!("\n{}:{it}", shown_path(&invalid.path)));
         }
         let place = first.map(|it| (it.line, it.column));
-        let failure = Failure { code: "invalid-configuration", message, place };
-        self.failed(&invalid.path, failure)
+        let failure = Failure { code: "invalid-configuration", message, position: place };
+        self.failure_report(&invalid.path, failure)
     }
 
     /// The settings of a file.
-    fn counting(
+    fn file_settings(
         &self,
         path: &Path,
         configs: &mut FolderResolver<'_>,
-    ) -> Result<Counting<'_>, Arc<Invalid>> {
+    ) -> Result<FileSettings<'_>, Arc<InvalidConfig>> {
         let config = configs.config(path)?;
         let layered = config.for_path(path).map_err(|problems| {
             let path = config.path().map(Path::to_owned).unwrap_or_default();
-            Arc::new(Invalid { path, problems, unreadable: None })
+            Arc::new(InvalidConfig { path, problems, unreadable: None })
         })?;
         let silenced = self.selection.silenced(path);
-        let settings = select::without(Arc::clone(&layered), &silenced);
-        Ok(Counting { settings, silenced, layered })
+        let settings = select::with_rules_off(Arc::clone(&layered), &silenced);
+        Ok(FileSettings { settings, silenced, before_silencing: layered })
     }
 }
 
 /// The settings of one file.
-struct Counting<'a> {
+struct FileSettings<'a> {
     settings: Arc<Settings>,
     /// Rules that the command line turns off; they are off in the settings too.
     silenced: Vec<&'a str>,
     /// The settings before these rules are turned off. The cache slot depends on them.
-    layered: Arc<Settings>,
+    before_silencing: Arc<Settings>,
 }

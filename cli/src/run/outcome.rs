@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::file::check::Checked;
-use crate::input::args::Check;
-use crate::output::format::Totals;
-use crate::{CLEAN, FAILED, FOUND, INTERNAL};
+use crate::file::check::FileReport;
+use crate::input::args::CheckArgs;
+use crate::output::format::FindingTotals;
+use crate::{EXIT_CLEAN, EXIT_FAILURE, EXIT_FINDINGS, EXIT_INTERNAL_ERROR};
 
 /// Totals of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    totals: Totals,
+pub(crate) struct RunTotals {
+    totals: FindingTotals,
     /// Number of diagnostics of each code.
     pub codes: BTreeMap<&'static str, usize>,
     n_changed: usize,
@@ -22,27 +22,27 @@ pub(crate) struct Outcome {
     n_left_out: usize,
     /// Number of files that could not be checked.
     pub n_unchecked: usize,
-    failed: bool,
-    internal: bool,
+    has_failure: bool,
+    has_internal_error: bool,
 }
 
-impl Outcome {
+impl RunTotals {
     /// Adds a file.
-    pub(crate) fn note(&mut self, checked: &Checked) {
+    pub(crate) fn add_file(&mut self, checked: &FileReport) {
         let (totals, counts) = (&mut self.totals, &checked.counts);
-        totals.files += usize::from(checked.is_read);
+        totals.n_files += usize::from(checked.is_read);
         self.n_unchecked += usize::from(!checked.is_read);
-        totals.files_with += usize::from(!counts.codes.is_empty());
-        totals.errors += counts.errors;
-        totals.warnings += counts.warnings;
-        totals.hints += counts.hints;
+        totals.n_files_with_findings += usize::from(!counts.codes.is_empty());
+        totals.n_errors += counts.errors;
+        totals.n_warnings += counts.warnings;
+        totals.n_hints += counts.hints;
         for (code, n) in &counts.codes {
             *self.codes.entry(code).or_default() += n;
         }
         self.n_left_out += checked.n_left_out;
         if let Some(failure) = &checked.failure {
-            self.failed = true;
-            self.internal |= failure.code == "internal-error";
+            self.has_failure = true;
+            self.has_internal_error |= failure.code == "internal-error";
         }
         if checked.fixed.is_changed {
             self.n_changed += 1;
@@ -57,8 +57,14 @@ impl Outcome {
     }
 
     /// The last line of the output for people.
-    pub(crate) fn summary(&self, args: &Check) -> String {
-        let Totals { files, files_with, errors, warnings, hints } = self.totals;
+    pub(crate) fn summary(&self, args: &CheckArgs) -> String {
+        let FindingTotals {
+            n_files: files,
+            n_files_with_findings: files_with,
+            n_errors: errors,
+            n_warnings: warnings,
+            n_hints: hints,
+        } = self.totals;
         let mut out = String::new();
         let mut done = Vec::new();
         let mut add = |verb: &str, what: String| {
@@ -67,33 +73,33 @@ impl Outcome {
             done.push(format!("{first}{} {what}", &verb[1..]));
         };
         if self.n_fixed > 0 {
-            add("fixed", count(self.n_fixed, "problem"));
+            add("fixed", count_text(self.n_fixed, "problem"));
         }
         if self.n_suppressed > 0 {
-            add("suppressed", count(self.n_suppressed, "problem"));
+            add("suppressed", count_text(self.n_suppressed, "problem"));
         }
         for (op, n) in &self.inserted {
             add("inserted", format!("{n} {op}"));
         }
         if !done.is_empty() {
-            out = format!("{} in {}. ", done.join(", "), count(self.n_changed, "file"));
+            out = format!("{} in {}. ", done.join(", "), count_text(self.n_changed, "file"));
         }
-        let left = if args.fixing.writes() { "left " } else { "" };
+        let left = if args.fixing.is_writing() { "left " } else { "" };
         let parts: Vec<_> = [(errors, "error"), (warnings, "warning"), (hints, "hint")]
             .iter()
             .filter(|it| it.0 > 0)
-            .map(|&(n, what)| count(n, what))
+            .map(|&(n, what)| count_text(n, what))
             .collect();
-        if files == 0 && self.failed {
+        if files == 0 && self.has_failure {
             if self.n_unchecked == 0 {
                 out.push_str("No files to check.");
             }
         } else if parts.is_empty() {
-            out.push_str(&format!("No problems {left}in {}.", count(files, "file")));
+            out.push_str(&format!("No problems {left}in {}.", count_text(files, "file")));
         } else {
             let files = match (files_with, files) {
                 (with, all) if all > with => format!("{with} of {all} files"),
-                (with, _) => count(with, "file"),
+                (with, _) => count_text(with, "file"),
             };
             out.push_str(&format!("{} {left}in {files}.", parts.join(", ")));
         }
@@ -102,14 +108,14 @@ impl Outcome {
         }
         if self.n_unchecked > 0 {
             let separator = if out.is_empty() { "" } else { " " };
-            let files = count(self.n_unchecked, "file");
+            let files = count_text(self.n_unchecked, "file");
             out.push_str(&format!("{separator}{files} could not be checked."));
         }
         out
     }
 
-    /// Prints `--statistics`.
-    pub(crate) fn statistics(&self) -> io::Result<()> {
+    /// Prints `--print_statistics`.
+    pub(crate) fn print_statistics(&self) -> io::Result<()> {
         let mut codes: Vec<_> = self.codes.iter().collect();
         codes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
         for (code, n) in codes {
@@ -119,27 +125,27 @@ impl Outcome {
     }
 
     /// The exit code of the process.
-    pub(crate) fn exit_code(&self, args: &Check) -> i32 {
+    pub(crate) fn exit_code(&self, args: &CheckArgs) -> i32 {
         let totals = self.totals;
-        if self.internal {
-            INTERNAL
-        } else if self.failed {
-            FAILED
+        if self.has_internal_error {
+            EXIT_INTERNAL_ERROR
+        } else if self.has_failure {
+            EXIT_FAILURE
         } else if args.show.show_ranges || args.fixing.fix_only {
-            CLEAN
+            EXIT_CLEAN
         } else {
             let found = if args.fixing.diff {
                 self.n_changed > 0
             } else {
-                let wrong = totals.errors > 0 || (args.error_on_warning && totals.warnings > 0);
+                let wrong = totals.n_errors > 0 || (args.error_on_warning && totals.n_warnings > 0);
                 wrong && !args.exit_zero
             };
-            if found { FOUND } else { CLEAN }
+            if found { EXIT_FINDINGS } else { EXIT_CLEAN }
         }
     }
 }
 
-/// A count with its noun: `1 file`, `2 files`.
-pub(crate) fn count(n: usize, what: &str) -> String {
+/// A count with its noun: `1 file`, `2 n_files`.
+pub(crate) fn count_text(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

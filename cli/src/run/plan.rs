@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use noisy_output::{Kind, identity, is_no_input, is_replaceable};
-use noisy_settings::Resolver;
+use noisy_output::{FileKind, check_not_an_input, check_replaceable, identity};
+use noisy_settings::ConfigResolver;
 use noisy_syntax::parallel;
 
 use crate::file::baseline::Baseline;
 use crate::file::cache::Cache;
 use crate::file::equality;
-use crate::input::args::{Check, Color, Format, Stage};
-use crate::input::failure::Unreadable;
+use crate::input::args::{CheckArgs, ColorMode, DumpStage, OutputFormat};
+use crate::input::failure::UnreadablePath;
 use crate::input::select::Selection;
 use crate::input::setup;
 use crate::input::shard;
-use crate::input::walk::{self, Filter, Input};
-use crate::output::paint::Look;
+use crate::input::walk::{self, Input, InputFilter};
+use crate::output::paint::OutputStyle;
 
 /// The plan of a run of `noisy-check`.
-pub(crate) struct Plan<'a> {
-    pub args: &'a Check,
-    pub format: Format,
-    pub look: Look,
+pub(crate) struct CheckPlan<'a> {
+    pub args: &'a CheckArgs,
+    pub format: OutputFormat,
+    pub style: OutputStyle,
     /// Finds the settings of each file.
-    pub resolver: Resolver,
+    pub resolver: ConfigResolver,
     pub selection: Selection,
     /// The baseline, whose findings are not reported.
     pub baseline: Option<Arc<Baseline>>,
@@ -36,50 +36,50 @@ pub(crate) struct Plan<'a> {
     /// True if standard input was named and its name is excluded.
     pub excludes_stdin: bool,
     /// Paths that were named or found and cannot be checked.
-    pub unreadable: Vec<Unreadable>,
+    pub unreadable: Vec<UnreadablePath>,
     pub cache: Option<Cache>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> CheckPlan<'a> {
     /// Reads the command line and finds the files.
     ///
     /// # Errors
     ///
     /// A mistake in the command line.
-    pub(crate) fn new(args: &'a Check) -> Result<Self, String> {
+    pub(crate) fn new(args: &'a CheckArgs) -> Result<Self, String> {
         let format = chosen_format(args)?;
         let resolver = setup::resolver(&args.settings)?;
         let files = &args.files;
         let selection = Selection::new(&files.exclude, &files.per_file_ignores)?;
         let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?.map(Arc::new);
-        let mut configs = resolver.in_a_row();
-        let filter = Filter {
+        let mut configs = resolver.by_folder();
+        let filter = InputFilter {
             is_excluded: &mut |path| selection.is_excluded(&mut configs, path),
-            force: files.force_exclude,
-            gitignore: !files.no_respect_gitignore,
+            applies_to_named: files.force_exclude,
+            respects_gitignore: !files.no_respect_gitignore,
             stdin_filename: &files.stdin_filename,
         };
-        let found = walk::inputs(&args.paths, filter);
-        found.say_left_out();
+        let found = walk::find_inputs(&args.paths, filter);
+        found.report_left_out();
         let excludes_stdin = found.excludes_stdin;
-        let walk::Files { mut inputs, mut unreadable, .. } = found;
-        outputs_are_no_inputs(args, &resolver, &inputs)?;
-        outputs_are_replaceable(args, format)?;
+        let walk::FoundInputs { mut inputs, mut unreadable, .. } = found;
+        check_outputs_are_not_inputs(args, &resolver, &inputs)?;
+        check_outputs_are_replaceable(args, format)?;
         if let Some((index, count)) = files.shard
             && !args.show.show_settings
         {
-            inputs = shard::part(inputs, index, count);
+            inputs = shard::inputs_of_part(inputs, index, count);
             if index > 1 {
                 // The first part reports unreadable paths.
                 unreadable.clear();
             }
         }
-        if args.fixing.writes() {
+        if args.fixing.is_writing() {
             // A file with two names is fixed once.
             let mut is_first = Vec::with_capacity(inputs.len());
             let mut seen = HashSet::new();
             let of = |n: usize| inputs[n].file().and_then(identity);
-            parallel::in_order(parallel::cores(), inputs.len(), of, |it| {
+            parallel::map_in_order(parallel::n_cores(), inputs.len(), of, |it| {
                 is_first.push(it.is_none_or(|it| seen.insert(it)));
                 true
             });
@@ -89,17 +89,18 @@ impl<'a> Plan<'a> {
         if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
             return Err("--certificate works with one file only".to_owned());
         }
-        let is_filter = args.fixing.writes() && (excludes_stdin || inputs.contains(&Input::Stdin));
+        let is_filter =
+            args.fixing.is_writing() && (excludes_stdin || inputs.contains(&Input::Stdin));
         let terminal = args.output_file.is_none() && !is_filter && io::stdout().is_terminal();
-        let look = Look {
-            color: use_color(args, is_filter),
-            terminal,
-            with_warnings: args.error_on_warning,
+        let look = OutputStyle {
+            has_color: has_color(args, is_filter),
+            is_terminal: terminal,
+            fails_on_warnings: args.error_on_warning,
         };
         let mut plan = Self {
             args,
             format,
-            look,
+            style: look,
             resolver,
             selection,
             baseline,
@@ -114,7 +115,7 @@ impl<'a> Plan<'a> {
 
     /// The cache, if it can hold the requested output.
     fn cache(&self) -> Option<Cache> {
-        let Check { fixing, show, settings, cache, .. } = self.args;
+        let CheckArgs { fixing, show, settings, cache, .. } = self.args;
         let is_kept = !fixing.diff
             && self.args.certificate.is_none()
             && show.verify_diagnostics.is_none()
@@ -122,7 +123,7 @@ impl<'a> Plan<'a> {
         let wants_entries = self.args.write_baseline.is_some();
         let options = (
             self.format,
-            self.look,
+            self.style,
             fixing,
             self.args.max_diagnostics,
             &self.baseline,
@@ -134,23 +135,24 @@ impl<'a> Plan<'a> {
     /// True if standard input is fixed: the program goes to standard output, the findings to
     /// standard error.
     pub(crate) fn is_filter(&self) -> bool {
-        self.args.fixing.writes() && (self.excludes_stdin || self.inputs.contains(&Input::Stdin))
+        self.args.fixing.is_writing()
+            && (self.excludes_stdin || self.inputs.contains(&Input::Stdin))
     }
 
     /// True if something other than findings is printed.
-    pub(crate) fn is_silent(&self) -> bool {
-        let Check { fixing, show, .. } = self.args;
+    pub(crate) fn is_without_findings(&self) -> bool {
+        let CheckArgs { fixing, show, .. } = self.args;
         fixing.fix_only || show.verify_diagnostics.is_some() || show.show_ranges
     }
 }
 
 /// Checks that no output overwrites a checked file or a configuration.
-fn outputs_are_no_inputs(
-    args: &Check,
-    resolver: &Resolver,
+fn check_outputs_are_not_inputs(
+    args: &CheckArgs,
+    resolver: &ConfigResolver,
     inputs: &[Input],
 ) -> Result<(), String> {
-    let equality = args.certificate.as_deref().map(equality::path);
+    let equality = args.certificate.as_deref().map(equality::certificate_path);
     let outputs = [&args.output_file, &args.write_baseline, &args.certificate, &equality];
     let mut outputs = outputs.into_iter().flatten().peekable();
     if outputs.peek().is_none() {
@@ -165,83 +167,87 @@ fn outputs_are_no_inputs(
     let files = inputs.iter().filter_map(Input::file);
     let all: Vec<&Path> = files.chain(configs).collect();
     for it in outputs {
-        is_no_input(it, all.iter().copied().chain(args.baseline.as_deref()))?;
+        check_not_an_input(it, all.iter().copied().chain(args.baseline.as_deref()))?;
     }
     Ok(())
 }
 
 /// Checks that no output replaces a file of another kind, unless forced.
-fn outputs_are_replaceable(args: &Check, format: Format) -> Result<(), String> {
+fn check_outputs_are_replaceable(args: &CheckArgs, format: OutputFormat) -> Result<(), String> {
     if args.force {
         return Ok(());
     }
-    let equality = args.certificate.as_deref().map(equality::path);
+    let equality = args.certificate.as_deref().map(equality::certificate_path);
     let outputs = [
         (&args.output_file, output_kind(args, format)),
-        (&args.write_baseline, Kind::Json),
-        (&args.certificate, Kind::Json),
-        (&equality, Kind::Json),
+        (&args.write_baseline, FileKind::Json),
+        (&args.certificate, FileKind::Json),
+        (&equality, FileKind::Json),
     ];
     let mut outputs = outputs.into_iter().filter_map(|(it, kind)| Some((it.as_deref()?, kind)));
-    outputs.try_for_each(|(path, kind)| is_replaceable(path, kind))
+    outputs.try_for_each(|(path, kind)| check_replaceable(path, kind))
 }
 
 /// The kind of the main output.
-fn output_kind(args: &Check, format: Format) -> Kind {
+fn output_kind(args: &CheckArgs, format: OutputFormat) -> FileKind {
     if args.show.show_ranges {
-        return Kind::Program;
+        return FileKind::Program;
     }
     if args.fixing.diff || args.show.verify_diagnostics.is_some() {
-        return Kind::Text;
+        return FileKind::Text;
     }
     let json = match format {
-        Format::Json | Format::JsonLines | Format::Sarif | Format::Gitlab | Format::Rdjson => true,
-        Format::Html => return Kind::Html,
-        Format::Junit | Format::Checkstyle => return Kind::Xml,
-        Format::Full
-        | Format::Concise
-        | Format::Grouped
-        | Format::Pylint
-        | Format::Github
-        | Format::Azure => false,
+        OutputFormat::Json
+        | OutputFormat::JsonLines
+        | OutputFormat::Sarif
+        | OutputFormat::Gitlab
+        | OutputFormat::Rdjson => true,
+        OutputFormat::Html => return FileKind::Html,
+        OutputFormat::Junit | OutputFormat::Checkstyle => return FileKind::Xml,
+        OutputFormat::Full
+        | OutputFormat::Concise
+        | OutputFormat::Grouped
+        | OutputFormat::Pylint
+        | OutputFormat::Github
+        | OutputFormat::Azure => false,
     };
     match args.show.dump {
-        Some(Stage::Cfg) => Kind::Dot,
-        Some(Stage::Generic | Stage::Generic24 | Stage::Custom) => Kind::Program,
-        Some(Stage::Dependences) => Kind::Json,
-        _ if json => Kind::Json,
-        _ => Kind::Text,
+        Some(DumpStage::Cfg) => FileKind::Dot,
+        Some(DumpStage::Generic | DumpStage::Generic24 | DumpStage::Custom) => FileKind::Program,
+        Some(DumpStage::Dependences) => FileKind::Json,
+        _ if json => FileKind::Json,
+        _ => FileKind::Text,
     }
 }
 
-fn chosen_format(args: &Check) -> Result<Format, String> {
+fn chosen_format(args: &CheckArgs) -> Result<OutputFormat, String> {
     let format = wanted_format(args)?;
-    let is_traced = args.show.trace_solver || args.show.dump == Some(Stage::Trace);
-    if format == Format::Html && !is_traced {
+    let is_traced = args.show.trace_solver || args.show.dump == Some(DumpStage::Trace);
+    if format == OutputFormat::Html && !is_traced {
         return Err("the format 'html' needs `--dump trace`".to_owned());
     }
     Ok(format)
 }
 
-fn wanted_format(args: &Check) -> Result<Format, String> {
+fn wanted_format(args: &CheckArgs) -> Result<OutputFormat, String> {
     if let Some(format) = args.output_format {
         return Ok(format);
     }
     match std::env::var("NOISY_OUTPUT_FORMAT") {
-        Ok(name) if !name.is_empty() => Format::from_str(&name, true)
+        Ok(name) if !name.is_empty() => OutputFormat::from_str(&name, true)
             .map_err(|_| format!("NOISY_OUTPUT_FORMAT: unknown format '{name}'")),
-        _ => Ok(Format::Full),
+        _ => Ok(OutputFormat::Full),
     }
 }
 
-fn use_color(args: &Check, is_filter: bool) -> bool {
+fn has_color(args: &CheckArgs, is_filter: bool) -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|it| !it.is_empty());
     match args.color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto if set("NO_COLOR") || args.output_file.is_some() => false,
-        Color::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|it| it != "0") => true,
-        Color::Auto if is_filter => io::stderr().is_terminal(),
-        Color::Auto => io::stdout().is_terminal(),
+        ColorMode::Always => true,
+        ColorMode::Never => false,
+        ColorMode::Auto if set("NO_COLOR") || args.output_file.is_some() => false,
+        ColorMode::Auto if std::env::var_os("CLICOLOR_FORCE").is_some_and(|it| it != "0") => true,
+        ColorMode::Auto if is_filter => io::stderr().is_terminal(),
+        ColorMode::Auto => io::stdout().is_terminal(),
     }
 }

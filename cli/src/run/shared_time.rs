@@ -10,25 +10,25 @@ use noisy_syntax::parallel;
 /// work of the optimizer counts, summed over all threads. Reading and writing files is not limited,
 /// and does not reduce the time of later files.
 pub(crate) struct SharedTime {
-    threads: usize,
+    n_threads: usize,
     /// Number of files that have no share yet.
-    left: Mutex<usize>,
+    n_left: Mutex<usize>,
     /// Time that the optimizer had spent in this process when the run began.
-    before: Duration,
+    worked_before: Duration,
 }
 
 impl SharedTime {
     /// `worked` is the time that the optimizer has already spent in this process.
     pub(crate) fn new(n_files: usize, worked: Duration) -> Self {
-        Self { threads: parallel::cores(), left: Mutex::new(n_files), before: worked }
+        Self { n_threads: parallel::n_cores(), n_left: Mutex::new(n_files), worked_before: worked }
     }
 
     /// The limit for the next file, when the optimizer has worked for `worked` in this process.
     pub(crate) fn share(&self, limit: Duration, worked: Duration) -> Duration {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        let rounds = left.div_ceil(self.threads).clamp(1, 16) as u32;
+        let mut left = self.n_left.lock().unwrap_or_else(PoisonError::into_inner);
+        let rounds = left.div_ceil(self.n_threads).clamp(1, 16) as u32;
         *left = left.saturating_sub(1);
-        let spent = worked.saturating_sub(self.before) / self.threads as u32;
+        let spent = worked.saturating_sub(self.worked_before) / self.n_threads as u32;
         limit.saturating_sub(spent) / rounds
     }
 }
@@ -38,10 +38,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_work_of_the_optimizer_takes_from_the_time_that_files_share() {
+    fn only_the_work_of_the_optimizer_uses_the_shared_time() {
         let limit = Duration::from_secs(10);
         let before = Duration::from_secs(7);
-        let time = SharedTime { threads: 2, left: Mutex::new(4), before };
+        let time = SharedTime { n_threads: 2, n_left: Mutex::new(4), worked_before: before };
         // Two rounds of two files.
         assert_eq!(time.share(limit, before), limit / 2);
         assert_eq!(time.share(limit, before), limit / 2);
@@ -50,7 +50,7 @@ mod tests {
         let both = Duration::from_secs(4);
         assert_eq!(time.share(limit, before + both), Duration::from_secs(8));
         assert_eq!(time.share(limit, before + 3 * limit), Duration::ZERO);
-        let many = SharedTime { left: Mutex::new(10_000), ..time };
+        let many = SharedTime { n_left: Mutex::new(10_000), ..time };
         assert_eq!(many.share(limit, before), limit / 16);
     }
 }

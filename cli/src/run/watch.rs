@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 use noisy_output::{Output, identity};
 
-use crate::input::args::Check;
+use crate::input::args::CheckArgs;
 use crate::input::walk::Input;
-use crate::run::plan::Plan;
-use crate::{FAILED, complain};
+use crate::run::plan::CheckPlan;
+use crate::{EXIT_FAILURE, print_error};
 
 /// Minimum time between two polls.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -34,16 +34,16 @@ const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
 /// # Errors
 ///
 /// If the output cannot be written.
-pub(crate) fn run(args: &Check) -> io::Result<i32> {
+pub(crate) fn run(args: &CheckArgs) -> io::Result<i32> {
     if args.paths.iter().any(|it| it.as_os_str() == "-") {
-        complain("noisy-check: --watch is for files, not for standard input");
-        return Ok(FAILED);
+        print_error("noisy-check: --watch is for files, not for standard input");
+        return Ok(EXIT_FAILURE);
     }
     let mut last = None;
     loop {
         let start = Instant::now();
-        let plan = Plan::new(args);
-        let seen = look(args, &plan);
+        let plan = CheckPlan::new(args);
+        let seen = state_hash(args, &plan);
         let took = start.elapsed();
         if last.replace(seen) != Some(seen) {
             let mut out = BufWriter::new(io::stdout());
@@ -52,16 +52,16 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
             }
             match plan {
                 Ok(plan) => plan.run(Output::Stream(Box::new(out))).map(drop)?,
-                Err(why) => complain(&format!("noisy-check: {why}")),
+                Err(why) => print_error(&format!("noisy-check: {why}")),
             }
-            complain("Watching for changes; Ctrl-C ends.");
+            print_error("Watching for changes; Ctrl-C ends.");
         }
         thread::sleep(INTERVAL.max(took * 9));
     }
 }
 
 /// A hash of everything that the run depends on.
-fn look(args: &Check, plan: &Result<Plan<'_>, String>) -> u64 {
+fn state_hash(args: &CheckArgs, plan: &Result<CheckPlan<'_>, String>) -> u64 {
     let mut seen = DefaultHasher::new();
     match plan {
         Err(why) => why.hash(&mut seen),
@@ -69,7 +69,7 @@ fn look(args: &Check, plan: &Result<Plan<'_>, String>) -> u64 {
             let mut configurations = HashSet::new();
             for it in &plan.inputs {
                 let Input::File(path) = it else { continue };
-                look_at(path, &mut seen);
+                hash_file(path, &mut seen);
                 match plan.resolver.config(path) {
                     Ok(it) if configurations.insert(Arc::as_ptr(&it) as usize) => {
                         format!("{:?} {it:?}", it.path()).hash(&mut seen);
@@ -81,13 +81,13 @@ fn look(args: &Check, plan: &Result<Plan<'_>, String>) -> u64 {
             for it in &plan.unreadable {
                 (&it.path, &it.why).hash(&mut seen);
             }
-            args.baseline.iter().for_each(|it| look_at(it, &mut seen));
+            args.baseline.iter().for_each(|it| hash_file(it, &mut seen));
         }
     }
     seen.finish()
 }
 
-fn look_at(path: &Path, seen: &mut DefaultHasher) {
+fn hash_file(path: &Path, seen: &mut DefaultHasher) {
     let metadata = path.metadata().map_err(|it| it.kind());
     let changed = metadata.as_ref().ok().map(changed);
     (path, identity(path), metadata.map(|it| it.len()), changed).hash(seen);

@@ -113,7 +113,7 @@ fn check(folder: &Folder, given: &[(&str, &str)]) -> Run {
 
 #[test]
 fn a_repository_is_checked() {
-    let folder = Folder::with(&[("good.mlir", CLEAN), ("a b/bad.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("good.mlir", CLEAN), ("a b/bad.mlir", TUTORIAL)]);
     let it = check(&folder, &[]);
     assert_eq!((it.code, folder.read("output").as_str()), (1, "exit-code=1\n"), "{it:?}");
     assert!(
@@ -128,7 +128,7 @@ fn a_repository_is_checked() {
 
 #[test]
 fn arguments_are_words_and_nothing_else() {
-    let folder = Folder::with(&[("good.mlir", CLEAN), ("a b/bad.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("good.mlir", CLEAN), ("a b/bad.mlir", TUTORIAL)]);
     let it = check(&folder, &[("args", "--error-on-warning 'a b' \"good.mlir\"")]);
     assert!(it.code == 1 && it.err.is_empty(), "{it:?}");
     let it = check(&folder, &[("args", "$(touch evaluated) `touch evaluated` ;touch evaluated *")]);
@@ -139,8 +139,8 @@ fn arguments_are_words_and_nothing_else() {
 }
 
 #[test]
-fn sarif_is_written_beside() {
-    let folder = Folder::with(&[("good.mlir", CLEAN), ("bad.mlir", TUTORIAL)]);
+fn writes_sarif_in_addition() {
+    let folder = Folder::with_files(&[("good.mlir", CLEAN), ("bad.mlir", TUTORIAL)]);
     let it = check(&folder, &[("sarif-file", "out dir.sarif")]);
     assert_eq!((it.code, folder.read("output").as_str()), (1, "exit-code=1\n"), "{it:?}");
     let sarif: serde_json::Value =
@@ -152,7 +152,7 @@ fn sarif_is_written_beside() {
 
 #[cfg(unix)]
 #[test]
-fn the_tool_is_installed_unless_it_is_there() {
+fn installs_the_tool_if_it_is_missing() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let said = |step: &str, given: &[(&str, &str)], path: &str, hit: &str| {

@@ -17,8 +17,8 @@ fn packs(folder: &Folder) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn what_is_known_is_not_checked_again() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
+fn cached_files_are_not_checked_again() {
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
     let check = || folder.run(&["--output-format", "concise"]);
     let first = check();
     assert_eq!(first.code, 1);
@@ -51,8 +51,8 @@ fn what_is_known_is_not_checked_again() {
 }
 
 #[test]
-fn where_the_cache_is() {
-    let folder = Folder::with(&[("a.mlir", CLEAN), ("deep/er/b.mlir", CLEAN)]);
+fn finds_the_folder_of_the_cache() {
+    let folder = Folder::with_files(&[("a.mlir", CLEAN), ("deep/er/b.mlir", CLEAN)]);
     assert_eq!(folder.run(&["--no-cache"]).code, 0);
     assert_eq!(folder.run(&["--diff"]).code, 0);
     assert_eq!(folder.run_with(&["-"], CLEAN, &[]).code, 0);
@@ -78,8 +78,8 @@ fn where_the_cache_is() {
 
 #[cfg(unix)]
 #[test]
-fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("elsewhere/file", "")]);
+fn ignores_caches_of_other_users() {
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("elsewhere/file", "")]);
     let check = |key: &str| {
         folder.run_with(&["--output-format", "concise"], "", &[("NOISY_CACHE_KEY", key)])
     };
@@ -182,7 +182,7 @@ fn runs_at_the_same_time_share_the_cache() {
 
 #[test]
 fn files_are_watched() {
-    let folder = Folder::with(&[("a.mlir", CLEAN)]);
+    let folder = Folder::with_files(&[("a.mlir", CLEAN)]);
     let mut child = Command::new(env!("CARGO_BIN_EXE_noisy-check"))
         .args(["--watch", "--output-format", "concise", "."])
         .current_dir(folder.path("."))
@@ -235,8 +235,8 @@ fn files_are_watched() {
 }
 
 #[test]
-fn what_is_found_is_allowed_by_comments() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", UNDEFINED)]);
+fn suppresses_findings_by_comments() {
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("b.mlir", UNDEFINED)]);
     let diff = folder.run(&["--add-suppressions", "--diff", "a.mlir"]);
     assert_eq!((diff.code, folder.read("a.mlir").as_str()), (1, TUTORIAL));
     assert!(
@@ -300,13 +300,13 @@ fn many_files_are_fixed_in_groups() {
 }
 
 #[test]
-fn a_comment_may_allow_very_much() {
+fn a_comment_may_allow_many_codes() {
     // Each code is checked once, not against all others.
     let text = format!(
         "{CLEAN}// noisy: allow({})\nfunc.func private @g()\n",
         "noise-overflow, ".repeat(50_000)
     );
-    let folder = Folder::with(&[("a.mlir", &text)]);
+    let folder = Folder::with_files(&[("a.mlir", &text)]);
     let run = folder.run(&["--diff", "--isolated", "a.mlir"]);
     assert_eq!(run.code, 1, "{}", run.err);
     assert!(run.out.contains("-// noisy: allow("), "{}", run.out.len());
@@ -314,9 +314,9 @@ fn a_comment_may_allow_very_much() {
 
 /// A line may be as long as a file, with a finding every few bytes.
 #[test]
-fn of_a_long_line_the_start_counts() {
+fn fingerprints_use_the_start_of_long_lines() {
     let names = |text: String| -> Vec<String> {
-        let folder = Folder::with(&[("a.mlir", text.as_str())]);
+        let folder = Folder::with_files(&[("a.mlir", text.as_str())]);
         folder.run(&["--write-baseline", "baseline"]);
         let file = std::fs::read_to_string(folder.path("baseline")).expect("a baseline");
         let file: serde_json::Value = serde_json::from_str(&file).expect("JSON");

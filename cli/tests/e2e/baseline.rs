@@ -6,7 +6,7 @@ use crate::tool::{Folder, TUTORIAL, UNDEFINED, examples};
 fn a_baseline_keeps_old_findings_quiet() {
     // The same line several times, with different indentation.
     let same = |n: usize| vec![UNDEFINED; n].join("// -----\n  ");
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", &same(3))]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("b.mlir", &same(3))]);
     let run = folder.run(&["--write-baseline", "old.json"]);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "old.json: 4 findings\n"));
     let checked = || {
@@ -43,7 +43,7 @@ fn a_baseline_keeps_old_findings_quiet() {
 }
 
 #[test]
-fn whatever_is_found_its_line_may_move() {
+fn findings_are_known_after_lines_move() {
     let (folder, options) = examples();
     let check = |more: &[&str]| folder.run(&[&options[..], more].concat());
     let run = check(&["--write-baseline", "old.json"]);
@@ -58,8 +58,8 @@ fn whatever_is_found_its_line_may_move() {
 
 #[cfg(unix)]
 #[test]
-fn files_are_known_however_their_paths_are_typed() {
-    let folder = Folder::with(&[("src/a.mlir", TUTORIAL), ("src/sub/b.mlir", UNDEFINED)]);
+fn the_spelling_of_paths_does_not_matter() {
+    let folder = Folder::with_files(&[("src/a.mlir", TUTORIAL), ("src/sub/b.mlir", UNDEFINED)]);
     let root = folder.path("");
     let root = root.to_str().expect("UTF-8");
     let tool = env!("CARGO_BIN_EXE_noisy-check");
@@ -98,7 +98,7 @@ fn files_are_known_however_their_paths_are_typed() {
 
 #[test]
 fn standard_input_is_known_by_its_name() {
-    let folder = Folder::with(&[("src/a.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("src/a.mlir", TUTORIAL)]);
     let check = |args: &[&str]| folder.run_with(args, TUTORIAL, &[]).code;
     assert_eq!(check(&["--write-baseline", "old.json", "-"]), 0);
     assert!(folder.read("old.json").contains("\"<stdin>\""), "{}", folder.read("old.json"));
@@ -113,8 +113,8 @@ fn standard_input_is_known_by_its_name() {
 
 #[cfg(unix)]
 #[test]
-fn where_a_baseline_is_written_from_does_not_matter() {
-    let folder = Folder::with(&[("src/a.mlir", TUTORIAL), ("src/b.mlir", UNDEFINED)]);
+fn the_working_directory_does_not_matter() {
+    let folder = Folder::with_files(&[("src/a.mlir", TUTORIAL), ("src/b.mlir", UNDEFINED)]);
     let tool = env!("CARGO_BIN_EXE_noisy-check");
     let shell = |script: &str| {
         let run = folder.shell(&script.replace("noisy-check", tool));

@@ -118,7 +118,7 @@ fn every_command_runs() {
     let commands = commands();
     assert!(commands.len() > 30, "{commands:?}");
     for command in commands {
-        let folder = Folder::with(&[
+        let folder = Folder::with_files(&[
             ("src/a.mlir", TUTORIAL),
             ("circuits/a.mlir", TUTORIAL),
             ("program.mlir", TUTORIAL),
@@ -173,7 +173,7 @@ fn session(page: &str, file: &str, wanted: usize) -> Folder {
         page.split(&start).skip(1).filter_map(|it| it.split("```").next()).collect::<Vec<_>>()
     };
     let [program] = block("mlir")[..] else { panic!("one program") };
-    let folder = Folder::with(&[(file, program)]);
+    let folder = Folder::with_files(&[(file, program)]);
     let mut n = 0;
     for session in block("console").iter().flat_map(|it| it.split("$ noisy-check ").skip(1)) {
         let (command, said) = session.split_once('\n').expect("what it prints");
@@ -186,12 +186,12 @@ fn session(page: &str, file: &str, wanted: usize) -> Folder {
 }
 
 #[test]
-fn the_first_steps_print_what_they_say() {
+fn the_first_steps_print_the_documented_output() {
     assert_eq!(session("docs/first-steps.md", "src/a.mlir", 5).run(&["src"]).code, 0);
 }
 
 #[test]
-fn the_first_thirty_seconds_print_what_they_say() {
+fn the_readme_session_prints_the_documented_output() {
     assert_eq!(session("README.md", "power.mlir", 2).run(&["power.mlir"]).code, 0);
 }
 

@@ -130,7 +130,7 @@ fn differences(said: &str) -> Vec<String> {
 }
 
 #[test]
-fn mlir_opt_says_the_same() {
+fn agrees_with_mlir_opt() {
     let tool = TOOLS.into_iter().find(|it| {
         let said = Command::new(it).arg("--version").output();
         said.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("version 19."))

@@ -12,7 +12,7 @@ func.func @f(%a: !noisy.i32) -> !noisy.i32 {
 
 #[test]
 fn common_spellings_of_commands_work() {
-    let folder = Folder::with(&[("a.mlir", CLEAN), ("b.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", CLEAN), ("b.mlir", TUTORIAL)]);
     let run = folder.run(&["help"]);
     assert!(run.code == 0 && run.out.contains("explain"), "{run:?}");
     let run = folder.run(&["help", "explain"]);
@@ -55,7 +55,7 @@ fn no_output_replaces_a_file_of_another_kind_unless_forced() {
         &["a.mlir", "--write-baseline", "b.mlir"],
         &["--fix", "a.mlir", "--certificate", "b.mlir"],
     ] {
-        let folder = Folder::with(&files);
+        let folder = Folder::with_files(&files);
         let run = folder.run(args);
         assert_eq!(run.code, 2, "{args:?} {run:?}");
         assert!(run.err.contains("this file holds"), "{args:?} {run:?}");
@@ -63,14 +63,14 @@ fn no_output_replaces_a_file_of_another_kind_unless_forced() {
             assert_eq!(folder.read(name), text, "{args:?}");
         }
     }
-    let folder = Folder::with(&files);
+    let folder = Folder::with_files(&files);
     assert_eq!(folder.run(&["a.mlir", "-o", "b.mlir", "--force"]).code, 0);
     assert_eq!(folder.read("b.mlir"), "No problems in 1 file.\n");
 }
 
 #[test]
-fn an_empty_folder_is_no_unchecked_file() {
-    let folder = Folder::with(&[("empty/notes.txt", "")]);
+fn an_empty_folder_is_not_an_unchecked_file() {
+    let folder = Folder::with_files(&[("empty/notes.txt", "")]);
     let run = folder.run(&["empty"]);
     let said = "noisy-check: empty: no .mlir files in this folder\n";
     assert_eq!((run.code, &*run.err), (2, said));
@@ -79,7 +79,7 @@ fn an_empty_folder_is_no_unchecked_file() {
 
 #[test]
 fn warnings_fail_a_junit_test_only_if_they_fail_the_run() {
-    let folder = Folder::with(&[("hint.mlir", HINT)]);
+    let folder = Folder::with_files(&[("hint.mlir", HINT)]);
     let options = ["hint.mlir", "--warn", "redundant-reduce", "--output-format", "junit"];
     let run = folder.run(&options);
     assert_eq!(run.code, 0);
@@ -93,7 +93,7 @@ fn warnings_fail_a_junit_test_only_if_they_fail_the_run() {
 
 #[test]
 fn a_file_that_is_no_certificate_is_wrong_usage() {
-    let folder = Folder::with(&[("a.mlir", CLEAN), ("a.json", "{"), ("b.json", "hello\n")]);
+    let folder = Folder::with_files(&[("a.mlir", CLEAN), ("a.json", "{"), ("b.json", "hello\n")]);
     for name in ["a.json", "b.json", "a.mlir", "missing.json"] {
         let run = folder.run(&["verify-certificate", name, "a.mlir"]);
         assert_eq!((run.code, &*run.out), (2, ""), "{run:?}");

@@ -8,9 +8,9 @@ use crate::tool::{CLEAN, Folder, TUTORIAL};
 
 #[cfg(unix)]
 #[test]
-fn other_names_and_the_mode_of_a_file_stay() {
+fn keeps_hard_links_and_modes() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("c.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("c.mlir", TUTORIAL)]);
     fs::hard_link(folder.path("a.mlir"), folder.path("b.txt")).expect("a link");
     fs::set_permissions(folder.path("c.mlir"), fs::Permissions::from_mode(0o640)).expect("a mode");
     assert_eq!(folder.run(&["--fix"]).code, 0);
@@ -23,7 +23,7 @@ fn other_names_and_the_mode_of_a_file_stay() {
 #[cfg(unix)]
 #[test]
 fn a_file_under_two_names_is_fixed_once() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL)]);
     std::os::unix::fs::symlink("a.mlir", folder.path("b.mlir")).expect("a link");
     fs::hard_link(folder.path("a.mlir"), folder.path("c.mlir")).expect("a link");
     let run = folder.run(&["--fix", "a.mlir", "b.mlir", "c.mlir", "./a.mlir"]);
@@ -35,7 +35,7 @@ fn a_file_under_two_names_is_fixed_once() {
 #[test]
 fn long_names_can_be_fixed() {
     let name = format!("{}.mlir", "n".repeat(250));
-    let folder = Folder::with(&[(&name, TUTORIAL)]);
+    let folder = Folder::with_files(&[(&name, TUTORIAL)]);
     let run = folder.run(&["--fix"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert_ne!(folder.read(&name), TUTORIAL);
@@ -43,8 +43,8 @@ fn long_names_can_be_fixed() {
 
 #[cfg(unix)]
 #[test]
-fn a_stream_keeps_what_it_holds() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+fn appends_to_streams() {
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL)]);
     let tool = env!("CARGO_BIN_EXE_noisy-check");
     for (output, redirection) in [
         ("/dev/stdout", ">>log"),
@@ -69,8 +69,8 @@ fn a_stream_keeps_what_it_holds() {
 }
 
 #[test]
-fn an_input_is_no_output() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
+fn an_input_cannot_be_an_output() {
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
     for output in ["a.mlir", "./a.mlir"] {
         let run = folder.run(&["-o", output]);
         assert_eq!(run.code, 2, "{run:?}");
@@ -102,7 +102,7 @@ fn an_input_is_no_output() {
 #[test]
 fn a_new_output_has_the_usual_mode() {
     use std::os::unix::fs::MetadataExt;
-    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL)]);
     let tool = env!("CARGO_BIN_EXE_noisy-check");
     folder.shell(&format!("umask 027; {tool} --no-cache a.mlir -o out; touch beside"));
     let mode = |name| fs::metadata(folder.path(name)).expect("a file").mode() & 0o777;
@@ -146,7 +146,7 @@ fn an_interrupted_run_leaves_nothing_behind() {
 fn control_characters_are_not_sent_to_a_terminal() {
     let text = "func.func @\"f\\1B\u{1b}[2J\"(%a: !noisy.i32) {\n  // \u{1b}]0;x\u{7}\u{9b}\u{202e}\u{61c}\u{200b}\n  %0 = noisy.mul %a, %a : !noisy.i32 // \u{1b}[31m\n  \
                 %1 = noisy.mul %0, %0 : !noisy.i32 // \u{1b}[31m\n  \"\u{1b}[2J\"(%u) : (i32) -> ()\n  return\n}\n";
-    let folder = Folder::with(&[("a\u{1b}[2J.mlir", text)]);
+    let folder = Folder::with_files(&[("a\u{1b}[2J.mlir", text)]);
     for format in ["full", "concise", "github"] {
         for color in ["always", "never"] {
             let run = folder.run(&["--output-format", format, "--color", color, "--statistics"]);
@@ -175,7 +175,7 @@ fn control_characters_are_not_sent_to_a_terminal() {
 
 #[cfg(unix)]
 #[test]
-fn names_of_files_and_symbols_begin_no_line() {
+fn names_cannot_start_an_output_line() {
     let name = "x\n::error::y\u{1b}[2J\".mlir";
     let program = TUTORIAL.replace("@tutorial", r#"@"f\0A::error::g""#);
     let unknown = r#"func.func @f() {
@@ -204,7 +204,7 @@ fn names_of_files_and_symbols_begin_no_line() {
         &["graph", name, "--function", "none", "--format", "svg"],
     ];
     for args in runs {
-        let folder = Folder::with(&files);
+        let folder = Folder::with_files(&files);
         folder.write("bad\n::error::w.mlir", b"\xff");
         let run = folder.run(args);
         let said = run.out + &run.err;
@@ -228,7 +228,7 @@ fn a_configuration_in_a_folder_of_any_name_counts() {
 
 #[test]
 fn a_file_that_is_too_large_fails_alone() {
-    let folder = Folder::with(&[("a.mlir", CLEAN), ("b.mlir", "")]);
+    let folder = Folder::with_files(&[("a.mlir", CLEAN), ("b.mlir", "")]);
     let large = fs::OpenOptions::new().write(true).open(folder.path("b.mlir")).expect("a file");
     // A sparse file, which needs no disk space.
     large.set_len((1 << 30) + 1).expect("a large file");

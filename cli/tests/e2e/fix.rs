@@ -5,8 +5,8 @@ use expect_test::expect;
 use crate::tool::{CLEAN, Folder, TUTORIAL, examples};
 
 #[test]
-fn the_tutorial_is_mended_with_three() {
-    let folder = Folder::with(&[("clean.mlir", CLEAN), ("tutorial.mlir", TUTORIAL)]);
+fn fixes_the_tutorial_with_three_reductions() {
+    let folder = Folder::with_files(&[("clean.mlir", CLEAN), ("tutorial.mlir", TUTORIAL)]);
     let run = folder.run(&["--fix"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     expect![[r#"
@@ -41,7 +41,7 @@ fn the_tutorial_is_mended_with_three() {
 
 #[test]
 fn diff_shows_and_changes_nothing() {
-    let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("tutorial.mlir", TUTORIAL)]);
     let run = folder.run(&["--diff"]);
     assert_eq!(run.code, 1);
     expect![[r#"
@@ -72,7 +72,7 @@ fn diff_shows_and_changes_nothing() {
 
 #[test]
 fn the_diff_can_be_applied() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("b.mlir", TUTORIAL)]);
     folder.write("a.diff", folder.run(&["--diff", "a.mlir"]).out);
     let patched = std::process::Command::new("patch")
         .args(["-p0", "-i", "a.diff"])
@@ -93,7 +93,7 @@ fn a_function_with_an_error_is_left_byte_for_byte() {
         ("type", TUTORIAL.replace("return %8 : i5", "return %8 : i6")),
     ] {
         let text = format!("{broken}{}", TUTORIAL.replace("@tutorial", "@other"));
-        let folder = Folder::with(&[("a.mlir", &text)]);
+        let folder = Folder::with_files(&[("a.mlir", &text)]);
         let run = folder.run(&["--fix", "a.mlir", "--output-format", "concise"]);
         assert_eq!(run.code, 1, "{name}");
         assert!(run.err.contains("@tutorial: not changed: "), "{name}: {}", run.err);
@@ -115,7 +115,7 @@ fn standard_input_goes_through() {
 #[test]
 fn line_endings_and_what_follows_the_last_line_are_kept() {
     let text = TUTORIAL.replace('\n', "\r\n").trim_end().to_owned();
-    let folder = Folder::with(&[("a.mlir", &text)]);
+    let folder = Folder::with_files(&[("a.mlir", &text)]);
     assert_eq!(folder.run(&["--fix"]).code, 0);
     let after = folder.read("a.mlir");
     assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
@@ -126,7 +126,7 @@ fn line_endings_and_what_follows_the_last_line_are_kept() {
 #[test]
 fn permissions_and_links_are_kept() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::with(&[("real.mlir", TUTORIAL), ("locked.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("real.mlir", TUTORIAL), ("locked.mlir", TUTORIAL)]);
     let mode = |name: &str, mode| {
         let permissions = std::fs::Permissions::from_mode(mode);
         std::fs::set_permissions(folder.path(name), permissions).expect("allowed");
@@ -155,7 +155,7 @@ fn permissions_and_links_are_kept() {
 fn a_full_disk_leaves_every_file_whole() {
     // In this test no file may exceed 512 bytes, which the last file does not.
     let large = format!("{TUTORIAL}// {}\n", "x".repeat(2000));
-    let folder = Folder::with(&[("a.mlir", large.as_str()), ("b.mlir", CLEAN)]);
+    let folder = Folder::with_files(&[("a.mlir", large.as_str()), ("b.mlir", CLEAN)]);
     let small = "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %1 = noisy.mul %0, %0 : !noisy.i32 return }\n";
     folder.write("c.mlir", small);
     let script = format!(
@@ -175,7 +175,7 @@ fn a_full_disk_leaves_every_file_whole() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL)]);
     let run = folder.run(&["--output-file", "/dev/full", "--output-format", "json", "a.mlir"]);
     assert_eq!(
         (run.code, run.err.as_str()),
@@ -185,10 +185,10 @@ fn output_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn what_is_fixed_does_not_depend_on_severities() {
+fn fixes_do_not_depend_on_severities() {
     for rule in ["noise-overflow", "noise", "all"] {
         for level in ["hint", "info", "warning"] {
-            let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
+            let folder = Folder::with_files(&[("tutorial.mlir", TUTORIAL)]);
             folder.write("noisy.toml", format!("rules.{rule} = \"{level}\"\n"));
             let run = folder.run(&["--fix"]);
             assert!(
@@ -210,7 +210,7 @@ func.func @g(%a: !noisy.i32) -> !noisy.i32 {
   return %0 : !noisy.i32
 }
 ";
-    let folder = Folder::with(&[("a.mlir", text)]);
+    let folder = Folder::with_files(&[("a.mlir", text)]);
     let run = folder.run(&["--fix", "--statistics"]);
     assert_eq!(run.code, 1);
     assert!(!run.out.contains("not changed"), "the optimizer was not asked: {run:?}");
@@ -222,16 +222,16 @@ fn removals_side_by_side_are_made_at_once() {
     let lines = (0..60).map(|it| format!("  %u{it} = noisy.mul %a, %a : !noisy.i32\n"));
     let lines = lines.collect::<Vec<_>>().concat();
     let text = format!("func.func @f(%a: !noisy.i32) {{\n{lines}  return\n}}\n");
-    let folder = Folder::with(&[("a.mlir", &text)]);
+    let folder = Folder::with_files(&[("a.mlir", &text)]);
     let run = folder.run(&["--fix", "--warn", "unused-op"]);
     assert_eq!(folder.read("a.mlir"), "func.func @f(%a: !noisy.i32) {\n  return\n}\n", "{run:?}");
 }
 
 #[test]
-fn a_comment_that_a_placement_makes_useless_goes_in_the_same_run() {
+fn removes_useless_suppressions_in_the_same_run() {
     let op = "  %5 = noisy.mul %4, %4 : !noisy.i32";
     let before = format!("  // noisy: allow(noise-overflow): above\n{op}");
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("a.mlir", &TUTORIAL.replace(op, &format!("{op} // noisy: allow(noise-overflow)"))),
         ("b.mlir", &TUTORIAL.replace(op, &before)),
         ("c.mlir", TUTORIAL),
@@ -248,7 +248,7 @@ fn a_comment_that_a_placement_makes_useless_goes_in_the_same_run() {
 }
 
 #[test]
-fn fixing_twice_is_fixing_once() {
+fn fixing_is_idempotent() {
     let (folder, options) = examples();
     let before = folder.programs();
     let fixed = |more: &[&str]| {
@@ -270,7 +270,7 @@ fn a_category_is_that_of_the_catalogue() {
         let Some(bad) = docs.split("```mlir\n").nth(1).and_then(|it| it.split("```").next()) else {
             continue;
         };
-        let folder = Folder::with(&[("a.mlir", bad)]);
+        let folder = Folder::with_files(&[("a.mlir", bad)]);
         let category = rule.category().name();
         let shown = format!("[{}]", rule.code());
         let run = folder.run(&["--warn", rule.code(), "--output-format", "concise"]);
@@ -283,7 +283,7 @@ fn a_category_is_that_of_the_catalogue() {
 /// A program that parses but does not verify is in the category `structure`, whether the parser or
 /// the verifier reports it.
 #[test]
-fn what_only_a_verifier_rejects_is_of_structure() {
+fn errors_of_the_verifier_are_in_the_category_structure() {
     let body = |op: &str| {
         format!("func.func @f(%i: index, %a: i32) -> i32 {{\n  {op}\n  return %a : i32\n}}\n")
     };
@@ -299,7 +299,7 @@ fn what_only_a_verifier_rejects_is_of_structure() {
         (body("affine.parallel (%j, %k) = (0) to (8, 8) {\n  }"), "bound-count"),
         (body("\"arith.plus\"(%a) : (i32) -> ()"), "unregistered-op"),
     ] {
-        let folder = Folder::with(&[("a.mlir", &text)]);
+        let folder = Folder::with_files(&[("a.mlir", &text)]);
         for category in ["syntax", "name", "type", "structure"] {
             let run = folder.run(&["--ignore", category, "--output-format", "concise"]);
             let is_told = run.out.contains(&format!("[{code}]"));
@@ -310,8 +310,11 @@ fn what_only_a_verifier_rejects_is_of_structure() {
 
 #[test]
 fn a_certificate_is_verified_against_the_program_before() {
-    let folder =
-        Folder::with(&[("clean.mlir", CLEAN), ("after.mlir", TUTORIAL), ("before.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[
+        ("clean.mlir", CLEAN),
+        ("after.mlir", TUTORIAL),
+        ("before.mlir", TUTORIAL),
+    ]);
     assert_eq!(folder.run(&["--fix", "--certificate", "proof.json", "after.mlir"]).code, 0);
     let run = folder.run(&["verify-certificate", "proof.json", "before.mlir"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
@@ -412,7 +415,7 @@ func.func @g(%x: !noisy.i32) -> !noisy.i32 {
 
 #[test]
 fn a_rewritten_program_is_verified_against_the_program_before() {
-    let folder = Folder::with(&[("before.mlir", REWRITABLE), ("after.mlir", REWRITABLE)]);
+    let folder = Folder::with_files(&[("before.mlir", REWRITABLE), ("after.mlir", REWRITABLE)]);
     let run = folder.run(&["--fix", "--rewrite", "--certificate", "proof.json", "after.mlir"]);
     assert_eq!(run.code, 0, "{run:?}");
     let verify = |proof: &str, equality: &[&str], program: &str| {
@@ -484,7 +487,7 @@ fn dot_product() -> String {
 }
 
 #[test]
-fn a_rewriting_says_if_no_other_needs_fewer() {
+fn a_rewriting_reports_its_lower_bound() {
     let caller = "\
 func.func @g(%x: !noisy.i32) -> !noisy.i32 {
   %r = func.call @f(%x) : (!noisy.i32) -> !noisy.i32
@@ -498,7 +501,7 @@ func.func @g(%x: !noisy.i32) -> !noisy.i32 {
         // count.
         (power("f") + caller, "to 8 (proven optimal for this rewriting only); shown equal"),
     ] {
-        let folder = Folder::with(&[("a.mlir", &text)]);
+        let folder = Folder::with_files(&[("a.mlir", &text)]);
         let run = folder.run(&["--fix", "--rewrite", "--statistics", "a.mlir"]);
         assert!(run.err.contains(said) || run.out.contains(said), "{said}: {run:?}");
     }

@@ -8,7 +8,7 @@ const BROKEN: &str = "func.func @f(%a : i32)->i32{\n return %a i32 }\n";
 
 #[test]
 fn files_are_formatted_in_place() {
-    let folder = Folder::with(&[("a.mlir", MESSY), ("sub/b.mlir", NEAT), ("c.txt", MESSY)]);
+    let folder = Folder::with_files(&[("a.mlir", MESSY), ("sub/b.mlir", NEAT), ("c.txt", MESSY)]);
     let run = folder.run(&["format", "."]);
     assert_eq!((run.code, run.out.as_str()), (0, ""));
     assert_eq!(run.err, "1 file formatted, 1 file left unchanged\n");
@@ -21,7 +21,7 @@ fn files_are_formatted_in_place() {
 
 #[test]
 fn nothing_is_written_by_check_and_diff() {
-    let folder = Folder::with(&[("a.mlir", MESSY)]);
+    let folder = Folder::with_files(&[("a.mlir", MESSY)]);
     let check = folder.run(&["format", "--check", "a.mlir"]);
     assert_eq!((check.code, check.out.as_str()), (1, ""));
     assert_eq!(check.err, "would format a.mlir\n1 file would be formatted\n");
@@ -34,7 +34,7 @@ fn nothing_is_written_by_check_and_diff() {
 }
 
 #[test]
-fn a_filter() {
+fn formats_standard_input() {
     let folder = Folder::new();
     let run = folder.run_with(&["format", "-"], MESSY, &[]);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, NEAT, ""));
@@ -46,8 +46,8 @@ fn a_filter() {
 }
 
 #[test]
-fn what_does_not_parse_stays_byte_for_byte() {
-    let folder = Folder::with(&[("a.mlir", BROKEN), ("b.mlir", MESSY)]);
+fn does_not_change_files_with_syntax_errors() {
+    let folder = Folder::with_files(&[("a.mlir", BROKEN), ("b.mlir", MESSY)]);
     let run = folder.run(&["format", "a.mlir", "b.mlir"]);
     assert_eq!(run.code, 1);
     assert!(
@@ -60,8 +60,8 @@ fn what_does_not_parse_stays_byte_for_byte() {
 }
 
 #[test]
-fn wrong_use() {
-    let folder = Folder::with(&[("a.mlir", NEAT)]);
+fn reports_wrong_usage() {
+    let folder = Folder::with_files(&[("a.mlir", NEAT)]);
     folder.write("latin.mlir", b"// \xFF\n");
     let run = folder.run(&["format", "latin.mlir"]);
     assert_eq!(
@@ -78,7 +78,7 @@ fn wrong_use() {
 #[test]
 fn excluded_files() {
     let config = "exclude = [\"generated/\"]\n";
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("noisy.toml", config),
         ("generated/a.mlir", MESSY),
         ("b.mlir", MESSY),

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
 
 fn check(format: &str, wanted: &Expect) {
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("a/clean.mlir", CLEAN),
         ("a/tutorial.mlir", TUTORIAL),
         ("b & c.mlir", UNDEFINED),
@@ -95,7 +95,7 @@ fn json_lines() {
 #[test]
 fn sarif() {
     let hint = "func.func @f(%a: !noisy.i32) { %0 = noisy.reduce_noise %a : !noisy.i32 return }";
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("a b/tutorial.mlir", TUTORIAL),
         ("hint.mlir", hint),
         ("name.mlir", UNDEFINED),
@@ -368,7 +368,7 @@ fn sarif() {
 
 #[test]
 fn fingerprints_stay_when_lines_move() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL)]);
     let print = || {
         let out = folder.run(&["--output-format", "gitlab"]).out;
         let found: serde_json::Value = serde_json::from_str(&out).expect("JSON");
@@ -461,8 +461,8 @@ fn rdjson() {
 }
 
 #[test]
-fn without_findings_every_format_is_whole() {
-    let folder = Folder::with(&[("clean.mlir", CLEAN)]);
+fn formats_are_valid_without_findings() {
+    let folder = Folder::with_files(&[("clean.mlir", CLEAN)]);
     for format in ["json", "gitlab", "sarif", "rdjson"] {
         let run = folder.run(&["--output-format", format]);
         assert_eq!(run.code, 0);
@@ -479,14 +479,14 @@ fn without_findings_every_format_is_whole() {
 
 #[test]
 fn the_format_may_come_from_the_environment() {
-    let folder = Folder::with(&[("clean.mlir", CLEAN)]);
+    let folder = Folder::with_files(&[("clean.mlir", CLEAN)]);
     assert_eq!(folder.run_with(&[], "", &[("NOISY_OUTPUT_FORMAT", "json")]).out, "[\n\n]\n");
     assert_eq!(folder.run_with(&[], "", &[("NOISY_OUTPUT_FORMAT", "cuneiform")]).code, 2);
 }
 
 #[test]
 fn colors_when_wanted() {
-    let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("tutorial.mlir", TUTORIAL)]);
     let colored =
         |args: &[&str], env: &[(&str, &str)]| folder.run_with(args, "", env).out.contains('\u{1b}');
     assert!(!colored(&[], &[]), "not into a pipe");
@@ -501,7 +501,7 @@ fn colors_when_wanted() {
 }
 
 #[test]
-fn odd_lines_are_drawn_without_harm() {
+fn draws_unusual_lines() {
     let long = format!(
         "\"t.a\"() {{s = \"{}\"}} : () -> () \"t.b\"(%u) : (i32) -> ()\n",
         "x".repeat(100_000)
@@ -516,7 +516,7 @@ fn odd_lines_are_drawn_without_harm() {
         "\0",
         &long,
     ] {
-        let folder = Folder::with(&[("a.mlir", text)]);
+        let folder = Folder::with_files(&[("a.mlir", text)]);
         let run = folder.run(&["a.mlir"]);
         assert_eq!(run.err, "", "{text:.60}");
         assert!(run.code == 1 || text == "\0", "{text:.60}: {run:?}");
@@ -527,14 +527,14 @@ fn odd_lines_are_drawn_without_harm() {
 #[test]
 fn statistics_count_the_codes() {
     let folder =
-        Folder::with(&[("a.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", TUTORIAL)]);
+        Folder::with_files(&[("a.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", TUTORIAL)]);
     let run = folder.run(&["--statistics", "--output-format", "json-lines"]);
     assert_eq!(run.err, "       2  undefined-value\n       1  noise-overflow\n");
 }
 
 #[test]
-fn statistics_say_what_proves_a_placement() {
-    let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
+fn statistics_show_the_proof_of_a_placement() {
+    let folder = Folder::with_files(&[("c.mlir", TUTORIAL)]);
     let run = folder.run(&["--fix", "--statistics", "--output-format", "json-lines"]);
     let proof = "c.mlir: @tutorial: cost 3, proven lower bound 3; conflict cores prove 3 of it; disjoint cores: 3\n";
     assert!(run.err.contains(proof), "{run:?}");
@@ -546,19 +546,19 @@ fn statistics_say_what_proves_a_placement() {
     });
     assert_eq!(object["placement"], expected);
     // Without the option, no placement is printed.
-    let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("c.mlir", TUTORIAL)]);
     assert!(!folder.run(&["--fix", "--output-format", "json-lines"]).out.contains("placement"));
 }
 
 #[test]
-fn a_long_chain_says_how_much_of_it_is_left_out() {
+fn a_long_chain_shows_the_number_of_omitted_steps() {
     let ops: Vec<String> =
         (1..40).map(|n| format!("  %{n} = noisy.add %{}, %a : !noisy.i32\n", n - 1)).collect();
     let ops = ops.concat();
     let text = format!(
         "func.func @f(%a: !noisy.i32) -> !noisy.i32 {{\n  %0 = noisy.add %a, %a : !noisy.i32\n{ops}  return %39 : !noisy.i32\n}}\n"
     );
-    let folder = Folder::with(&[("a.mlir", &text)]);
+    let folder = Folder::with_files(&[("a.mlir", &text)]);
     let run = folder.run(&["a.mlir"]);
     let steps = run.out.lines().filter(|it| it.contains("╰─") && it.contains(": ")).count();
     let left_out = run
@@ -574,7 +574,8 @@ fn a_long_chain_says_how_much_of_it_is_left_out() {
 
 #[test]
 fn grouped() {
-    let folder = Folder::with(&[("a/x.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", CLEAN)]);
+    let folder =
+        Folder::with_files(&[("a/x.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", CLEAN)]);
     let run = folder.run(&["--output-format", "grouped"]);
     let line = "  1:7 error[undefined-value] use of undefined value %u\n\n";
     assert_eq!(run.out, format!("a/x.mlir:\n{line}b.mlir:\n{line}2 errors in 2 of 3 files.\n"));
@@ -582,7 +583,7 @@ fn grouped() {
 
 #[test]
 fn azure() {
-    let folder = Folder::with(&[("50%;[a].mlir", UNDEFINED)]);
+    let folder = Folder::with_files(&[("50%;[a].mlir", UNDEFINED)]);
     let run = folder.run(&["--output-format", "azure"]);
     assert_eq!(
         run.out,

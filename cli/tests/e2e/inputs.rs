@@ -8,7 +8,7 @@ fn names(run: &Run) -> Vec<&str> {
 
 #[test]
 fn exit_codes() {
-    let folder = Folder::with(&[("clean.mlir", CLEAN), ("tutorial.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("clean.mlir", CLEAN), ("tutorial.mlir", TUTORIAL)]);
     let code = |args: &[&str]| folder.run(args).code;
     assert_eq!(code(&["clean.mlir"]), 0);
     assert_eq!(code(&["tutorial.mlir"]), 1);
@@ -41,8 +41,8 @@ fn every_exit_code_is_listed() {
 }
 
 #[test]
-fn folders_as_git_sees_them_in_order() {
-    let folder = Folder::with(&[
+fn walks_folders_in_order_and_respects_gitignore() {
+    let folder = Folder::with_files(&[
         ("b/2.mlir", UNDEFINED),
         ("b/1.mlir", UNDEFINED),
         ("a.mlir", UNDEFINED),
@@ -68,8 +68,8 @@ fn folders_as_git_sees_them_in_order() {
 
 #[cfg(unix)]
 #[test]
-fn folders_whose_ignore_files_hurt_are_not_walked() {
-    let folder = Folder::with(&[
+fn skips_folders_with_invalid_ignore_files() {
+    let folder = Folder::with_files(&[
         ("a/large/b.mlir", UNDEFINED),
         ("a/large/.gitignore", &"x*/**/y?z\n".repeat(60_000)),
         ("a/pipe/b.mlir", UNDEFINED),
@@ -111,8 +111,8 @@ fn folders_whose_ignore_files_hurt_are_not_walked() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_once_and_the_rest_is_checked() {
-    let folder = Folder::with(&[("empty/readme", ""), ("good.mlir", UNDEFINED)]);
+fn reports_unreadable_files_once_and_checks_the_rest() {
+    let folder = Folder::with_files(&[("empty/readme", ""), ("good.mlir", UNDEFINED)]);
     folder.write("bad.mlir", b"// \xc3\xa9\n  a\xff");
     let run = folder.run(&[
         "missing.mlir",
@@ -140,8 +140,11 @@ fn what_cannot_be_read_is_said_once_and_the_rest_is_checked() {
 
 #[test]
 fn empty_files_and_junk() {
-    let folder =
-        Folder::with(&[("empty.mlir", ""), ("blank.mlir", " \n\n"), ("comment.mlir", "// only")]);
+    let folder = Folder::with_files(&[
+        ("empty.mlir", ""),
+        ("blank.mlir", " \n\n"),
+        ("comment.mlir", "// only"),
+    ]);
     assert_eq!(folder.run(&[]).code, 0);
     folder.write("junk.mlir", (0..=127_u8).cycle().take(5000).collect::<Vec<_>>());
     let run = folder.run(&["junk.mlir"]);
@@ -162,8 +165,8 @@ fn standard_input_has_a_name() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_crash() {
-    let folder = Folder::with(&[("a.mlir", &UNDEFINED.repeat(20_000))]);
+fn a_closed_pipe_is_not_a_crash() {
+    let folder = Folder::with_files(&[("a.mlir", &UNDEFINED.repeat(20_000))]);
     let pipeline = format!(
         "{} --output-format json-lines a.mlir | head -1",
         env!("CARGO_BIN_EXE_noisy-check")
@@ -175,7 +178,7 @@ fn a_reader_that_goes_away_is_no_crash() {
 
 #[test]
 fn output_to_a_file() {
-    let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("tutorial.mlir", TUTORIAL)]);
     let run =
         folder.run(&["--no-cache", "--output-format", "json-lines", "--output-file", "out.json"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
@@ -194,7 +197,7 @@ fn output_to_a_file() {
 fn an_output_file_is_replaced_where_it_is() {
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = Folder::with(&[("a.mlir", UNDEFINED), ("real/out.txt", "old")]);
+    let folder = Folder::with_files(&[("a.mlir", UNDEFINED), ("real/out.txt", "old")]);
     symlink("real/out.txt", folder.path("out.txt")).expect("a link");
     set_permissions(folder.path("real/out.txt"), Permissions::from_mode(0o640)).expect("ours");
     assert_eq!(folder.run(&["--output-file", "out.txt", "a.mlir"]).code, 1);
@@ -207,7 +210,7 @@ fn an_output_file_is_replaced_where_it_is() {
 #[cfg(unix)]
 #[test]
 fn a_run_that_fails_leaves_the_old_output_file() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("out.txt", "old")]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("out.txt", "old")]);
     // In this test no file may exceed 1024 bytes.
     let script = format!(
         "trap '' XFSZ; ulimit -f 1; exec {} --isolated --no-cache a.mlir --output-format sarif --output-file out.txt",
@@ -227,8 +230,8 @@ fn a_run_that_fails_leaves_the_old_output_file() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_not_waited_for() {
-    let folder = Folder::with(&[("bad.mlir", UNDEFINED), ("dir.mlir/in.mlir", UNDEFINED)]);
+fn does_not_block_on_pipes() {
+    let folder = Folder::with_files(&[("bad.mlir", UNDEFINED), ("dir.mlir/in.mlir", UNDEFINED)]);
     let made = std::process::Command::new("mkfifo").arg(folder.path("pipe.mlir")).status();
     assert!(made.is_ok_and(|it| it.success()));
     std::os::unix::fs::symlink("dir.mlir", folder.path("link.mlir")).expect("a link");
@@ -238,8 +241,8 @@ fn what_is_no_file_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_not_there_is_said_once() {
-    let folder = Folder::with(&[("good.mlir", CLEAN)]);
+fn reports_missing_files_once() {
+    let folder = Folder::with_files(&[("good.mlir", CLEAN)]);
     let run = folder.run(&["gone.mlir", "./gone.mlir", "good.mlir", "gone.mlir"]);
     assert_eq!((run.code, run.err.matches("gone.mlir").count()), (2, 1), "{}", run.err);
     assert_eq!(run.out, "No problems in 1 file. 1 file could not be checked.\n");
@@ -247,9 +250,9 @@ fn what_is_not_there_is_said_once() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_nowhere_or_in_a_circle() {
+fn handles_dangling_and_circular_links() {
     use std::os::unix::fs::symlink;
-    let folder = Folder::with(&[("tree/good.mlir", UNDEFINED)]);
+    let folder = Folder::with_files(&[("tree/good.mlir", UNDEFINED)]);
     symlink("loop.mlir", folder.path("loop.mlir")).expect("a link");
     symlink("..", folder.path("tree/up")).expect("a link");
     symlink("gone.mlir", folder.path("tree/broken.mlir")).expect("a link");

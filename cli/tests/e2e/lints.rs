@@ -26,8 +26,8 @@ func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
 const ALL: &str = "[rules]\nsame-value = \"warning\"\nfolds-to-constant = \"warning\"\nloop-invariant = \"warning\"\ndead-store = \"warning\"\n";
 
 #[test]
-fn they_are_off_until_their_codes_turn_them_on() {
-    let folder = Folder::with(&[("a.mlir", PROGRAM)]);
+fn are_off_until_turned_on_by_code() {
+    let folder = Folder::with_files(&[("a.mlir", PROGRAM)]);
     let of = |args: &[&str]| {
         let run = folder.run(args);
         assert_eq!(run.err, "");
@@ -108,8 +108,8 @@ fn they_are_off_until_their_codes_turn_them_on() {
 }
 
 #[test]
-fn reports_for_machines_have_them_with_their_fixes() {
-    let folder = Folder::with(&[("a.mlir", PROGRAM), ("noisy.toml", ALL)]);
+fn machine_formats_contain_lints_and_fixes() {
+    let folder = Folder::with_files(&[("a.mlir", PROGRAM), ("noisy.toml", ALL)]);
     let json: serde_json::Value =
         serde_json::from_str(&folder.run(&["--output-format", "json"]).out).expect("JSON");
     let found = json.as_array().expect("a list");
@@ -139,8 +139,8 @@ fn reports_for_machines_have_them_with_their_fixes() {
 }
 
 #[test]
-fn they_are_fixed_where_they_are_warnings_and_comments_stay() {
-    let folder = Folder::with(&[("a.mlir", PROGRAM), ("noisy.toml", ALL)]);
+fn fixes_warnings_and_keeps_comments() {
+    let folder = Folder::with_files(&[("a.mlir", PROGRAM), ("noisy.toml", ALL)]);
     let run = folder.run(&["--fix"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
     let fixed = folder.read("a.mlir");
@@ -165,15 +165,15 @@ fn they_are_fixed_where_they_are_warnings_and_comments_stay() {
     assert_eq!(folder.read("a.mlir"), fixed, "nothing is left to do");
     // Hints are reported but not fixed.
     let hints = ALL.replace("warning", "hint");
-    let folder = Folder::with(&[("a.mlir", PROGRAM), ("noisy.toml", &hints)]);
+    let folder = Folder::with_files(&[("a.mlir", PROGRAM), ("noisy.toml", &hints)]);
     assert_eq!(folder.run(&["--fix"]).code, 0);
     assert_eq!(folder.read("a.mlir"), PROGRAM);
 }
 
 #[test]
-fn a_comment_allows_one_and_is_not_unused_while_the_rule_is_off() {
+fn a_suppression_is_not_unused_while_its_rule_is_off() {
     let text = PROGRAM.replace("// the product", "// noisy: allow(same-value)");
-    let folder = Folder::with(&[("a.mlir", &text)]);
+    let folder = Folder::with_files(&[("a.mlir", &text)]);
     let of = |args: &[&str]| folder.run(&[&["--output-format", "concise"], args].concat()).out;
     assert!(!of(&[]).contains("unused-suppression"), "{}", of(&[]));
     let on = ["--config", "rules.same-value=\"warning\""];
@@ -183,7 +183,7 @@ fn a_comment_allows_one_and_is_not_unused_while_the_rule_is_off() {
 }
 
 #[test]
-fn each_is_explained_with_how_to_turn_it_on() {
+fn explain_shows_how_to_turn_on_a_lint() {
     let folder = Folder::new();
     for code in ["same-value", "folds-to-constant", "loop-invariant", "dead-store"] {
         let page = folder.run(&["explain", code]).out;

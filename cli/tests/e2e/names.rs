@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
 
 #[test]
-fn formats_for_programs_have_no_steps_that_lead_nowhere() {
-    let folder = Folder::with(&[("src/a b.mlir", TUTORIAL), ("src/c.mlir", CLEAN)]);
+fn machine_formats_contain_normalized_paths() {
+    let folder = Folder::with_files(&[("src/a b.mlir", TUTORIAL), ("src/c.mlir", CLEAN)]);
     folder.write("src/bad.mlir", b"\xff");
     let run = |format: &str, paths: &[&str]| {
         folder.run(&[&["--output-format", format, "--no-cache"][..], paths].concat())
@@ -46,7 +46,7 @@ fn sarif(out: &str) -> (Vec<Value>, Vec<Value>) {
 
 #[test]
 fn sarif_has_rules_of_failures() {
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("a.mlir", UNDEFINED),
         ("sub/b.mlir", CLEAN),
         ("sub/noisy.toml", "wrong = 1\n"),
@@ -68,8 +68,8 @@ fn sarif_has_rules_of_failures() {
 
 #[cfg(unix)]
 #[test]
-fn sarif_separates_no_folders_by_backslashes() {
-    let folder = Folder::with(&[("src/c\\d.mlir", UNDEFINED)]);
+fn sarif_escapes_backslashes() {
+    let folder = Folder::with_files(&[("src/c\\d.mlir", UNDEFINED)]);
     let run = folder.run(&["--output-format", "sarif"]);
     let (_, results) = sarif(&run.out);
     let place = &results[0]["locations"][0]["physicalLocation"]["artifactLocation"];
@@ -78,7 +78,7 @@ fn sarif_separates_no_folders_by_backslashes() {
 
 #[cfg(unix)]
 #[test]
-fn programs_that_apply_diffs_read_any_name() {
+fn diffs_with_unusual_names_can_be_applied() {
     let text = TUTORIAL.replace("  %8", "      %8");
     let tool = env!("CARGO_BIN_EXE_noisy-check");
     // Each name as typed, and as written in a diff, where a tab ends a name with blanks.
@@ -94,7 +94,7 @@ fn programs_that_apply_diffs_read_any_name() {
         ),
     ] {
         for args in ["--diff", "format --diff"] {
-            let folder = Folder::with(&[(name, &text)]);
+            let folder = Folder::with_files(&[(name, &text)]);
             let made = folder.shell(&format!("{tool} {args} {typed} > diff; head -2 diff"));
             let made = String::from_utf8_lossy(&made.stdout).into_owned();
             assert_eq!(made, format!("--- {head}\n+++ {head}\n"), "{args}");
@@ -118,7 +118,7 @@ fn programs_that_apply_diffs_read_any_name() {
 
 #[cfg(unix)]
 #[test]
-fn names_that_are_no_text_keep_their_bytes() {
+fn names_that_are_not_utf8_keep_their_bytes() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();

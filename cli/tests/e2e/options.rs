@@ -12,7 +12,7 @@ func.func @f(%a: !noisy.i32) -> !noisy.i32 {
 
 #[test]
 fn rules_and_exit_codes() {
-    let folder = Folder::with(&[("hint.mlir", HINT), ("over.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("hint.mlir", HINT), ("over.mlir", TUTORIAL)]);
     let code = |args: &[&str]| folder.run(args).code;
     assert_eq!(code(&["hint.mlir"]), 0);
     assert_eq!(code(&["hint.mlir", "--error", "lint"]), 1);
@@ -38,8 +38,8 @@ fn rules_and_exit_codes() {
 }
 
 #[test]
-fn the_nearest_configuration_counts() {
-    let folder = Folder::with(&[
+fn uses_the_nearest_configuration() {
+    let folder = Folder::with_files(&[
         ("noisy.toml", "rules.noise = \"warning\""),
         ("a.mlir", TUTORIAL),
         ("sub/noisy.toml", ""),
@@ -74,8 +74,8 @@ fn the_nearest_configuration_counts() {
 }
 
 #[test]
-fn a_broken_configuration_is_said_once_and_other_files_are_checked() {
-    let folder = Folder::with(&[
+fn reports_an_invalid_configuration_once_and_checks_other_files() {
+    let folder = Folder::with_files(&[
         ("bad/noisy.toml", "[placement]\ntime-limt = 3\nreplace = 1\n[rule]\n"),
         ("bad/a.mlir", TUTORIAL),
         ("bad/deep/b.mlir", TUTORIAL),
@@ -95,7 +95,7 @@ fn a_broken_configuration_is_said_once_and_other_files_are_checked() {
 
 #[test]
 fn excluded_files() {
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("noisy.toml", "exclude = [\"gen/\"]"),
         ("gen/a.mlir", TUTORIAL),
         ("b.mlir", CLEAN),
@@ -107,8 +107,9 @@ fn excluded_files() {
 }
 
 #[test]
-fn standard_input_with_an_excluded_name_goes_through_as_it_is() {
-    let folder = Folder::with(&[("noisy.toml", "exclude = [\"conf/\"]"), ("gen/a.mlir", TUTORIAL)]);
+fn copies_standard_input_with_an_excluded_name() {
+    let folder =
+        Folder::with_files(&[("noisy.toml", "exclude = [\"conf/\"]"), ("gen/a.mlir", TUTORIAL)]);
     let raw = "\u{feff}func.func @f( {\r\n";
     for name in ["gen/a.mlir", "./gen/a.mlir", "conf/b.mlir"] {
         let named = ["--exclude", "gen/*", "--force-exclude", "--stdin-filename", name, "-"];
@@ -143,8 +144,8 @@ fn standard_input_with_an_excluded_name_goes_through_as_it_is() {
 }
 
 #[test]
-fn only_so_many_and_the_rest_is_counted() {
-    let folder = Folder::with(&[
+fn limits_diagnostics_and_counts_the_rest() {
+    let folder = Folder::with_files(&[
         ("a.mlir", &(0..5).map(|n| UNDEFINED.replace("%u", &format!("%u{n}"))).collect::<String>()),
         ("b.mlir", UNDEFINED),
     ]);
@@ -154,7 +155,7 @@ fn only_so_many_and_the_rest_is_counted() {
     assert!(run.out.ends_with("6 errors in 2 files. 3 not shown.\n"), "{}", run.out);
     assert_eq!(folder.run(&["--max-diagnostics", "0"]).code, 1, "they count all the same");
     let flood: String = (0..1500).map(|n| UNDEFINED.replace("%u", &format!("%u{n}"))).collect();
-    let run = Folder::with(&[("a.mlir", &flood)]).run(&["--output-format", "concise"]);
+    let run = Folder::with_files(&[("a.mlir", &flood)]).run(&["--output-format", "concise"]);
     assert_eq!((run.code, run.out.lines().count()), (1, 1001));
     assert_eq!(run.err, "a.mlir: 500 more not shown\n");
 }
@@ -164,7 +165,7 @@ fn fixes_and_placement_together() {
     let both = TUTORIAL
         .replace("  %4 = ", "  %r = noisy.reduce_noise %2 : !noisy.i32\n  %4 = ")
         .replace("mul %2", "mul %r");
-    let folder = Folder::with(&[("a.mlir", &both)]);
+    let folder = Folder::with_files(&[("a.mlir", &both)]);
     let run = folder.run(&["--diff", "--warn", "redundant-reduce"]);
     assert!(
         run.out.contains("-  %r = noisy.reduce_noise %2") && run.out.contains("+  %r4 ="),
@@ -192,7 +193,7 @@ fn fixes_and_placement_together() {
 
 #[test]
 fn a_broken_function_keeps_its_redundant_reduce() {
-    let folder = Folder::with(&[("a.mlir", &HINT.replace("return %0", "return %u"))]);
+    let folder = Folder::with_files(&[("a.mlir", &HINT.replace("return %0", "return %u"))]);
     let before = folder.read("a.mlir");
     folder.run(&["--fix", "--error", "lint"]);
     assert_eq!(folder.read("a.mlir"), before);
@@ -203,7 +204,7 @@ fn split_files_are_several_programs() {
     // The name is defined twice, and both programs exceed the budget. The option has no effect,
     // because files are always split.
     let text = format!("{TUTORIAL}// -----\n{TUTORIAL}");
-    let folder = Folder::with(&[("a.mlir", &text)]);
+    let folder = Folder::with_files(&[("a.mlir", &text)]);
     let run = folder.run(&["--output-format", "concise", "--split-input-file"]);
     assert_eq!(run.out, folder.run(&["--output-format", "concise"]).out);
     let places: Vec<_> =
@@ -223,7 +224,7 @@ fn expectations() {
         "  %5 =",
         "  // expected-error@below {{%5: noise may reach 48 bits, 22 over the 26-bit budget}}\n  %5 =",
     );
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("good.mlir", expected.as_str()),
         ("bad.mlir", TUTORIAL),
         (
@@ -251,7 +252,7 @@ fn expectations() {
 }
 
 #[test]
-fn shards_are_all_files_once() {
+fn each_file_is_in_exactly_one_shard() {
     let folder = Folder::new();
     for n in 0..20_usize {
         folder.write(
@@ -322,7 +323,7 @@ fn completions_and_the_manual() {
 
 #[test]
 fn ranges_are_comments() {
-    let folder = Folder::with(&[("a.mlir", CLEAN)]);
+    let folder = Folder::with_files(&[("a.mlir", CLEAN)]);
     let run = folder.run(&["--show-ranges", "a.mlir"]);
     assert_eq!(run.code, 0);
     assert!(run.out.contains("%2 = noisy.add %1, %0 : !noisy.i32  // [0, 25]\n"), "{}", run.out);
@@ -364,9 +365,9 @@ fn the_sample_repository() {
 }
 
 #[test]
-fn dumps_are_under_the_model_of_the_file() {
+fn dumps_use_the_noise_model_of_the_file() {
     let program = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {\n  %0 = noisy.add %a, %a : !noisy.i32\n  return %0 : !noisy.i32\n}\n";
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         ("a.mlir", program),
         ("sub/a.mlir", program),
         ("sub/noisy.toml", "[model]\nfresh = 3\n"),
@@ -387,7 +388,7 @@ fn dumps_are_under_the_model_of_the_file() {
 
 #[test]
 fn colors_always_means_always() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL)]);
     let always = |args: &[&str]| {
         let args: Vec<&str> = ["--color", "always"].iter().chain(args).copied().collect();
         folder.run_with(&args, "", &[("NO_COLOR", "1"), ("TERM", "dumb")]).out
@@ -411,7 +412,7 @@ fn colors_always_means_always() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_whose_name_is_no_utf8_has_a_configuration() {
+fn uses_configurations_in_folders_that_are_not_utf8() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
@@ -443,10 +444,12 @@ fn a_folder_whose_name_is_no_utf8_has_a_configuration() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_terminal_is_sent_no_control_characters_of_a_file() {
+fn escapes_control_characters_on_a_terminal() {
     let program = TUTORIAL.replace("// 24", "// \x1b[2J\x07");
-    let folder =
-        Folder::with(&[("a.mlir", &program), ("b.mlir", "func.func @f() {return} //\x1b[2J\n")]);
+    let folder = Folder::with_files(&[
+        ("a.mlir", &program),
+        ("b.mlir", "func.func @f() {return} //\x1b[2J\n"),
+    ]);
     let tool = env!("CARGO_BIN_EXE_noisy-check");
     if !folder.shell("script --version").status.success() {
         return;
@@ -464,7 +467,7 @@ fn a_terminal_is_sent_no_control_characters_of_a_file() {
 
 #[test]
 fn which_files_are_checked() {
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         (".gitignore", "gen/"),
         ("gen/a.mlir", TUTORIAL),
         ("b.mlir", CLEAN),
@@ -487,8 +490,8 @@ fn which_files_are_checked() {
 }
 
 #[test]
-fn rules_that_are_off_in_some_files() {
-    let folder = Folder::with(&[
+fn turns_off_rules_per_file() {
+    let folder = Folder::with_files(&[
         ("noisy.toml", "rules.noise-overflow = \"warning\""),
         ("old/a.mlir", TUTORIAL),
         ("b.mlir", TUTORIAL),
@@ -522,8 +525,8 @@ fn rules_that_are_off_in_some_files() {
 }
 
 #[test]
-fn quiet_prints_what_is_found_and_nothing_else() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
+fn quiet_prints_findings_only() {
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
     let run = folder.run(&["-q", "--output-format", "concise", "--max-diagnostics", "1"]);
     assert_eq!((run.code, run.out.lines().count(), run.err.as_str()), (1, 1, ""), "{run:?}");
     let run = folder.run(&["--quiet", "b.mlir"]);

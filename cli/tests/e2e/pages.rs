@@ -6,7 +6,7 @@ use crate::tool::{Folder, STENCIL, TUTORIAL};
 
 #[test]
 fn graphs() {
-    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", TUTORIAL)]);
     let dot = folder.run(&["graph", "a.mlir"]);
     assert!(
         dot.code == 0 && dot.out.starts_with("digraph") && dot.out.contains("%5 = mul\\n[0, 48]"),
@@ -43,7 +43,7 @@ const PRODUCTS: &str = "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.
 
 #[test]
 fn pictures_of_rewriting_in_the_docs_are_current() {
-    let folder = Folder::with(&[("placed.mlir", PRODUCTS), ("rewritten.mlir", PRODUCTS)]);
+    let folder = Folder::with_files(&[("placed.mlir", PRODUCTS), ("rewritten.mlir", PRODUCTS)]);
     assert_eq!(folder.run(&["placed.mlir", "--fix"]).code, 0);
     assert_eq!(folder.run(&["rewritten.mlir", "--fix", "--rewrite"]).code, 0);
     for (name, picture) in [
@@ -67,7 +67,7 @@ const COPY: &str = "func.func @f(%A: memref<8x8xf64>, %B: memref<8x8xf64>) {
 
 #[test]
 fn nests() {
-    let folder = Folder::with(&[("a.mlir", STENCIL), ("b.mlir", TUTORIAL)]);
+    let folder = Folder::with_files(&[("a.mlir", STENCIL), ("b.mlir", TUTORIAL)]);
     let page = folder.run(&["nest", "a.mlir"]);
     let refused = "Refused, forbidden by flow from line 12 to line 8, distance (1, -1)";
     assert!(page.code == 0 && page.out.contains(refused), "{page:?}");

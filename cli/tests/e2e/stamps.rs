@@ -11,22 +11,22 @@ use crate::tool::{CLEAN, Folder, Run, TUTORIAL};
 const SETTLED: Duration = Duration::from_millis(2200);
 
 /// The legal and the illegal program, padded to the same size.
-fn texts() -> [String; 2] {
+fn padded_programs() -> [String; 2] {
     let size = CLEAN.len().max(TUTORIAL.len()) + 4;
     [CLEAN, TUTORIAL].map(|it| format!("{it}//{}\n", "-".repeat(size - it.len())))
 }
 
-fn concise(folder: &Folder, more: &[&str]) -> Run {
+fn run_concise(folder: &Folder, more: &[&str]) -> Run {
     folder.run(&[&["--output-format", "concise"], more].concat())
 }
 
 /// Runs without the cache.
-fn fresh(folder: &Folder) -> Run {
-    concise(folder, &["--no-cache"])
+fn run_without_cache(folder: &Folder) -> Run {
+    run_concise(folder, &["--no-cache"])
 }
 
 /// Changes the text of the files in the cache.
-fn forge(folder: &Folder, change: impl Fn(&str) -> String) {
+fn edit_cache_files(folder: &Folder, change: impl Fn(&str) -> String) {
     let all = fs::read_dir(folder.path(".noisy_cache")).expect("a cache");
     for it in all.map(|it| it.expect("a file").path()) {
         if it.extension().is_some_and(|it| it == "json") {
@@ -38,8 +38,8 @@ fn forge(folder: &Folder, change: impl Fn(&str) -> String) {
 
 /// Replaces the hash and the result of each text in the cache: only a run that does not read a text
 /// repeats the forged result.
-fn forget_texts(folder: &Folder) {
-    forge(folder, |text| {
+fn forge_results(folder: &Folder) {
+    edit_cache_files(folder, |text| {
         let mut parts = text.split("\"text\":\"");
         let mut out = parts.next().unwrap_or_default().to_owned();
         for it in parts {
@@ -59,40 +59,40 @@ fn set_modified(path: &Path, time: SystemTime) {
 }
 
 #[test]
-fn what_was_not_touched_is_not_read() {
-    let [_, over] = texts();
+fn unchanged_files_are_not_read() {
+    let [_, over] = padded_programs();
     let start = Instant::now();
-    let folder = Folder::with(&[("a.mlir", &over), ("deep/b.mlir", &over)]);
+    let folder = Folder::with_files(&[("a.mlir", &over), ("deep/b.mlir", &over)]);
     let n_kept = |it: &Run| it.out.matches("[kept]").count();
-    let first = concise(&folder, &[]);
+    let first = run_concise(&folder, &[]);
     // The files are too new for their stamps to be trusted, unless the first run took a long time.
     if start.elapsed() < Duration::from_secs(2) {
-        forget_texts(&folder);
-        assert_eq!(concise(&folder, &[]), first);
+        forge_results(&folder);
+        assert_eq!(run_concise(&folder, &[]), first);
     }
     std::thread::sleep(SETTLED);
-    assert_eq!(concise(&folder, &[]), first);
-    forget_texts(&folder);
-    let kept = concise(&folder, &[]);
+    assert_eq!(run_concise(&folder, &[]), first);
+    forge_results(&folder);
+    let kept = run_concise(&folder, &[]);
     assert_eq!((n_kept(&kept), kept.code), (2, 1), "{kept:?}");
     // Results for other settings or options are not used.
     folder.write("noisy.toml", "rules.noise = \"warning\"");
-    assert_eq!(concise(&folder, &[]), fresh(&folder));
+    assert_eq!(run_concise(&folder, &[]), run_without_cache(&folder));
     fs::remove_file(folder.path("noisy.toml")).expect("there");
-    let off = concise(&folder, &["--per-file-ignores", "deep:all"]);
-    assert_eq!(off, concise(&folder, &["--per-file-ignores", "deep:all", "--no-cache"]));
+    let off = run_concise(&folder, &["--per-file-ignores", "deep:all"]);
+    assert_eq!(off, run_concise(&folder, &["--per-file-ignores", "deep:all", "--no-cache"]));
     // A cache that was written in the future is not trusted, because the clock was different.
-    assert_eq!(concise(&folder, &[]), first);
-    forget_texts(&folder);
-    assert_eq!(n_kept(&concise(&folder, &[])), 2);
-    forge(&folder, |text| text.replacen("\"start\":1", "\"start\":8", 1));
-    assert_eq!(concise(&folder, &[]), first);
+    assert_eq!(run_concise(&folder, &[]), first);
+    forge_results(&folder);
+    assert_eq!(n_kept(&run_concise(&folder, &[])), 2);
+    edit_cache_files(&folder, |text| text.replacen("\"start\":1", "\"start\":8", 1));
+    assert_eq!(run_concise(&folder, &[]), first);
 }
 
 /// All kinds of changes keep the size and the modification time of the text.
 #[test]
-fn whatever_changes_a_file_is_seen() {
-    let [fine, over] = texts();
+fn every_kind_of_change_is_noticed() {
+    let [fine, over] = padded_programs();
     let names = ["same", "written", "renamed", "linked", "replaced", "swapped", "other", "copied"];
     let folder = Folder::new();
     let path = |name: &str| folder.path(&format!("{name}.mlir"));
@@ -103,10 +103,10 @@ fn whatever_changes_a_file_is_seen() {
     fs::hard_link(path("linked"), folder.path("elsewhere/link")).expect("a link");
     std::thread::sleep(SETTLED);
     for round in 0..4 {
-        let before = concise(&folder, &[]);
-        assert_eq!(before, fresh(&folder), "{round}");
+        let before = run_concise(&folder, &[]);
+        assert_eq!(before, run_without_cache(&folder), "{round}");
         // Files whose stamps are trusted now are not read.
-        assert_eq!(concise(&folder, &[]), before);
+        assert_eq!(run_concise(&folder, &[]), before);
         let other = |name: &str| {
             let text = fs::read_to_string(path(name)).expect("a text");
             if text == fine { &over } else { &fine }
@@ -138,8 +138,8 @@ fn whatever_changes_a_file_is_seen() {
         fs::remove_file(path("copied")).expect("there");
         fs::write(path("copied"), text).expect("a file");
         set_modified(&path("copied"), time);
-        let after = concise(&folder, &[]);
-        assert_eq!(after, fresh(&folder), "{round}");
+        let after = run_concise(&folder, &[]);
+        assert_eq!(after, run_without_cache(&folder), "{round}");
         assert!(round > 0 || after != before);
         if round == 1 {
             std::thread::sleep(SETTLED);
@@ -149,27 +149,27 @@ fn whatever_changes_a_file_is_seen() {
 
 /// Two texts alternate quickly, within one tick of the clock.
 #[test]
-fn what_changes_within_a_tick_is_seen() {
-    let all = texts();
+fn changes_within_a_clock_tick_are_noticed() {
+    let all = padded_programs();
     let folder = Folder::new();
     let time = SystemTime::now() - Duration::from_secs(3600);
     let wanted: Vec<Run> = (all.iter())
         .map(|text| {
             folder.write("a.mlir", text);
-            fresh(&folder)
+            run_without_cache(&folder)
         })
         .collect();
     for n in 0..40 {
         folder.write("a.mlir", &all[n % 2]);
         set_modified(&folder.path("a.mlir"), time);
-        assert_eq!(concise(&folder, &[]), wanted[n % 2], "{n}");
+        assert_eq!(run_concise(&folder, &[]), wanted[n % 2], "{n}");
     }
 }
 
 /// Files change during other runs. A run after all changes finds the current texts.
 #[test]
-fn what_changes_while_others_run_is_seen() {
-    let all = texts();
+fn changes_during_other_runs_are_noticed() {
+    let all = padded_programs();
     let folder = Folder::new();
     let n_files = 30;
     for n in 0..n_files {
@@ -179,7 +179,7 @@ fn what_changes_while_others_run_is_seen() {
     for round in 0..6 {
         std::thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| concise(&folder, &[]));
+                scope.spawn(|| run_concise(&folder, &[]));
             }
             for n in (0..n_files).filter(|it| it % 3 == round % 3) {
                 let (path, text) = (folder.path(&format!("{n}.mlir")), &all[(n + round) % 2]);
@@ -188,7 +188,7 @@ fn what_changes_while_others_run_is_seen() {
                 set_modified(&path, time);
             }
         });
-        assert_eq!(concise(&folder, &[]), fresh(&folder), "{round}");
+        assert_eq!(run_concise(&folder, &[]), run_without_cache(&folder), "{round}");
         if round == 2 {
             std::thread::sleep(SETTLED);
         }

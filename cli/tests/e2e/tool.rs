@@ -28,7 +28,7 @@ impl Folder {
         Self(path)
     }
 
-    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with_files(files: &[(&str, &str)]) -> Self {
         let it = Self::new();
         for (name, text) in files {
             it.write(name, text);

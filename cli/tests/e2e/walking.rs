@@ -5,14 +5,14 @@ use crate::tool::{CLEAN, Folder, TUTORIAL};
 const TOOL: &str = env!("CARGO_BIN_EXE_noisy-check");
 
 /// Returns the checked files of a run in the subfolder `from`.
-fn shown(folder: &Folder, from: &str, args: &str) -> String {
+fn checked_files(folder: &Folder, from: &str, args: &str) -> String {
     let output = folder.shell(&format!("cd {from} && {TOOL} --no-cache --show-files {args}"));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 #[test]
 fn patterns_of_a_configuration_do_not_depend_on_the_current_folder() {
-    let folder = Folder::with(&[
+    let folder = Folder::with_files(&[
         (
             "q/noisy.toml",
             "exclude = [\"/top.mlir\", \"gen/v/\"]\n\
@@ -23,23 +23,26 @@ fn patterns_of_a_configuration_do_not_depend_on_the_current_folder() {
         ("q/v/top.mlir", TUTORIAL),
         ("q/gen/v/a.mlir", TUTORIAL),
     ]);
-    assert_eq!(shown(&folder, "q", ""), "b.mlir\nv/top.mlir\n");
-    assert_eq!(shown(&folder, ".", ""), "q/b.mlir\nq/v/top.mlir\n");
-    assert_eq!(shown(&folder, ".", "q/../q"), "q/../q/b.mlir\nq/../q/v/top.mlir\n");
-    assert_eq!(shown(&folder, "q/v", ""), "top.mlir\n");
-    assert_eq!(shown(&folder, "q/v", ".."), "../b.mlir\n../v/top.mlir\n");
-    assert_eq!(shown(&folder, "q/gen", ""), "");
-    assert_eq!(shown(&folder, "q/gen/v", "\"$PWD\""), "");
-    assert_eq!(shown(&folder, "/", &folder.path("q").display().to_string()).lines().count(), 2);
+    assert_eq!(checked_files(&folder, "q", ""), "b.mlir\nv/top.mlir\n");
+    assert_eq!(checked_files(&folder, ".", ""), "q/b.mlir\nq/v/top.mlir\n");
+    assert_eq!(checked_files(&folder, ".", "q/../q"), "q/../q/b.mlir\nq/../q/v/top.mlir\n");
+    assert_eq!(checked_files(&folder, "q/v", ""), "top.mlir\n");
+    assert_eq!(checked_files(&folder, "q/v", ".."), "../b.mlir\n../v/top.mlir\n");
+    assert_eq!(checked_files(&folder, "q/gen", ""), "");
+    assert_eq!(checked_files(&folder, "q/gen/v", "\"$PWD\""), "");
+    assert_eq!(
+        checked_files(&folder, "/", &folder.path("q").display().to_string()).lines().count(),
+        2
+    );
     // A file on the command line is checked despite `exclude`.
-    assert_eq!(shown(&folder, "q/gen", "v/a.mlir"), "v/a.mlir\n");
+    assert_eq!(checked_files(&folder, "q/gen", "v/a.mlir"), "v/a.mlir\n");
     for (from, path) in [
         ("q/gen", "v/a.mlir"),
         (".", "q/gen/v/a.mlir"),
         ("q/v", "../top.mlir"),
         (".", "q/top.mlir"),
     ] {
-        assert_eq!(shown(&folder, from, &format!("--force-exclude {path}")), "", "{path}");
+        assert_eq!(checked_files(&folder, from, &format!("--force-exclude {path}")), "", "{path}");
     }
     for (from, path, code) in
         [(".", "q/b.mlir", 0), ("q/v", "../b.mlir", 0), ("q/v", "top.mlir", 1)]
@@ -50,20 +53,23 @@ fn patterns_of_a_configuration_do_not_depend_on_the_current_folder() {
     assert!(folder.shell(&format!("cd q/gen && {TOOL} --no-cache --fix-only -q")).status.success());
     assert_eq!(folder.read("q/gen/v/a.mlir"), TUTORIAL);
     // The patterns of a named configuration are relative to the current folder.
-    assert_eq!(shown(&folder, "q", "--config noisy.toml"), "b.mlir\nv/top.mlir\n");
-    assert_eq!(shown(&folder, "q/v", "--config ../noisy.toml"), "");
+    assert_eq!(checked_files(&folder, "q", "--config noisy.toml"), "b.mlir\nv/top.mlir\n");
+    assert_eq!(checked_files(&folder, "q/v", "--config ../noisy.toml"), "");
 }
 
 #[test]
-fn patterns_of_the_command_line_are_about_the_current_folder() {
+fn command_line_patterns_are_relative_to_the_current_folder() {
     let names = ["q/v/a.mlir", "q/w/c.mlir", "q/{a,b}.mlir"];
-    let folder = Folder::with(&names.map(|it| (it, CLEAN)));
-    assert_eq!(shown(&folder, "q", "--exclude /v/"), "w/c.mlir\n{a,b}.mlir\n");
-    assert_eq!(shown(&folder, "q", "--exclude /v/ ../q"), "../q/w/c.mlir\n../q/{a,b}.mlir\n");
-    assert_eq!(shown(&folder, "q", "--exclude '{a,b}.mlir'"), "v/a.mlir\nw/c.mlir\n");
-    assert_eq!(shown(&folder, "q", "--exclude '{v,w}'").lines().count(), 3);
+    let folder = Folder::with_files(&names.map(|it| (it, CLEAN)));
+    assert_eq!(checked_files(&folder, "q", "--exclude /v/"), "w/c.mlir\n{a,b}.mlir\n");
+    assert_eq!(
+        checked_files(&folder, "q", "--exclude /v/ ../q"),
+        "../q/w/c.mlir\n../q/{a,b}.mlir\n"
+    );
+    assert_eq!(checked_files(&folder, "q", "--exclude '{a,b}.mlir'"), "v/a.mlir\nw/c.mlir\n");
+    assert_eq!(checked_files(&folder, "q", "--exclude '{v,w}'").lines().count(), 3);
     // A file outside the current folder is matched by the names in its path.
-    assert_eq!(shown(&folder, "q/w", "--exclude v/ .."), "../w/c.mlir\n../{a,b}.mlir\n");
+    assert_eq!(checked_files(&folder, "q/w", "--exclude v/ .."), "../w/c.mlir\n../{a,b}.mlir\n");
     let run = folder.run(&["--exclude", "[a"]);
     assert_eq!(run.err, "noisy-check: --exclude '[a': no `]` closes the `[`\n");
     assert_eq!(run.code, 2);
@@ -90,7 +96,7 @@ fn hidden_files_are_checked_but_not_those_of_other_tools() {
 }
 
 #[test]
-fn ignore_files_leave_out_what_git_leaves_out() {
+fn ignore_files_work_as_in_git() {
     let folder = Folder::new();
     if !folder.shell("git init -q .").status.success() {
         return;
@@ -151,8 +157,8 @@ fn ignore_files_leave_out_what_git_leaves_out() {
 }
 
 #[test]
-fn ignore_files_of_a_repository_do_not_count_in_one_inside_it() {
-    let folder = Folder::with(&[
+fn ignore_files_do_not_apply_to_nested_repositories() {
+    let folder = Folder::with_files(&[
         (".git/HEAD", ""),
         (".gitignore", "*\n!*/\n"),
         ("a.mlir", CLEAN),
@@ -172,8 +178,8 @@ fn ignore_files_of_a_repository_do_not_count_in_one_inside_it() {
 }
 
 #[test]
-fn patterns_of_the_user_are_about_each_repository() {
-    let folder = Folder::with(&[
+fn global_ignore_patterns_apply_to_each_repository() {
+    let folder = Folder::with_files(&[
         ("config/git/ignore", "/top.mlir\nold.mlir\n"),
         ("q/.git/HEAD", ""),
         ("q/top.mlir", CLEAN),
@@ -194,7 +200,7 @@ fn patterns_of_the_user_are_about_each_repository() {
 }
 
 #[test]
-fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
+fn a_fully_ignored_folder_is_reported_but_is_not_an_error() {
     let why = "git ignores all .mlir files in this folder (--no-respect-gitignore includes them)";
     for (ignore, folder) in [
         ("*.mlir\n", "p"),
@@ -204,7 +210,7 @@ fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
         ("a.*\n", "p/v"),
         ("*\n", "p/v"),
     ] {
-        let files = Folder::with(&[("p/.gitignore", ignore), ("p/v/a.mlir", TUTORIAL)]);
+        let files = Folder::with_files(&[("p/.gitignore", ignore), ("p/v/a.mlir", TUTORIAL)]);
         for command in ["", "format --check", "format", "--fix", "--output-format json"] {
             let output = files.shell(&format!("{TOOL} {command} {folder}"));
             let said = String::from_utf8_lossy(&output.stderr);
@@ -215,13 +221,13 @@ fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
         let output = files.shell(&format!("{TOOL} --no-respect-gitignore {folder}"));
         assert_eq!(output.status.code(), Some(1), "{ignore:?}");
     }
-    let files = Folder::with(&[("p/a.mlir", TUTORIAL)]);
+    let files = Folder::with_files(&[("p/a.mlir", TUTORIAL)]);
     let output = files.shell(&format!("{TOOL} --exclude '*.mlir' p"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said, "noisy-check: p: all .mlir files in this folder are excluded\n");
     // The folder contains no program, ignored or not.
-    let files = Folder::with(&[("p/.gitignore", "v/\n"), ("p/v/a.txt", "")]);
+    let files = Folder::with_files(&[("p/.gitignore", "v/\n"), ("p/v/a.txt", "")]);
     let output = files.shell(&format!("{TOOL} p"));
     assert_eq!(output.status.code(), Some(2));
 }

@@ -2,10 +2,10 @@
 
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Region, TypeData};
 
-use crate::view::View;
+use crate::view::ProgramView;
 
 /// Returns the callee of a call.
-pub fn callee(ir: &impl View, call: Op) -> Option<Op> {
+pub fn callee(ir: &impl ProgramView, call: Op) -> Option<Op> {
     let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(call, "callee")?) else {
         return None;
     };
@@ -15,7 +15,7 @@ pub fn callee(ir: &impl View, call: Op) -> Option<Op> {
 
 /// Returns the body of a function. `None` for a declaration, or if the function was not fully
 /// parsed.
-pub fn body(ir: &Ir, function: Op) -> Option<Region> {
+pub fn function_body(ir: &Ir, function: Op) -> Option<Region> {
     let data = ir.op(function);
     let &(_, region) = data.regions.first()?;
     let is_empty = ir.items(region).next().is_none();
@@ -54,7 +54,7 @@ pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
         return (Vec::new(), false);
     }
     let mut calls = Vec::new();
-    let mut is_all = stands_in_modules(ir, function);
+    let mut is_all = is_in_modules_only(ir, function);
     for &op in ir.symbol_users(name) {
         let data = ir.op(op);
         if data.kind == OpKind::FuncCall && !matches!(data.form, Form::Broken | Form::Opaque) {
@@ -80,11 +80,11 @@ pub fn callers_of(ir: &Ir, function: Op) -> impl Iterator<Item = Op> {
 
 /// Returns the function around a call; `None` if [`functions`] does not list it.
 pub fn caller(ir: &Ir, call: Op) -> Option<Op> {
-    ir.function_of(call).filter(|&it| stands_in_modules(ir, it))
+    ir.function_of(call).filter(|&it| is_in_modules_only(ir, it))
 }
 
 /// Returns true if there are only modules around an op.
-fn stands_in_modules(ir: &Ir, op: Op) -> bool {
+fn is_in_modules_only(ir: &Ir, op: Op) -> bool {
     let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
     around.all(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }

@@ -3,9 +3,9 @@
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind};
 
 use super::Flow;
-use super::affine::Bounds;
-use super::trips::Trips;
-use crate::view::View;
+use super::affine::AffineForBounds;
+use super::trips::TripCount;
+use crate::view::ProgramView;
 
 /// The range of an integer, read as a signed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,22 +13,22 @@ pub enum Interval {
     /// No value: the integer is never computed.
     Empty,
     /// Numbers between two bounds, both included.
-    Within {
+    Bounded {
         /// The least number.
         lo: i128,
         /// The greatest number.
         hi: i128,
     },
     /// The range is unknown, or the value is not an integer.
-    Any,
+    Unknown,
 }
 
 impl Interval {
     /// Returns the bounds of a range; `None` if it is empty or unknown.
     pub fn bounds(self) -> Option<(i128, i128)> {
         match self {
-            Interval::Within { lo, hi } => Some((lo, hi)),
-            Interval::Empty | Interval::Any => None,
+            Interval::Bounded { lo, hi } => Some((lo, hi)),
+            Interval::Empty | Interval::Unknown => None,
         }
     }
 }
@@ -39,27 +39,28 @@ impl Interval {
 pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
     let (lo, hi) = match decider {
         Interval::Empty => return false,
-        Interval::Any => return true,
-        Interval::Within { lo, hi } if lo == hi => return takes(ir, op, index, lo),
-        Interval::Within { lo, hi } => (lo, hi),
+        Interval::Unknown => return true,
+        Interval::Bounded { lo, hi } if lo == hi => return takes_successor(ir, op, index, lo),
+        Interval::Bounded { lo, hi } => (lo, hi),
     };
     let name = match ir.op(op).kind {
         OpKind::CfSwitch => "case_values",
         OpKind::ScfIndexSwitch => "cases",
         _ => return true,
     };
-    let Some(at) = way(ir, op, index).checked_sub(1) else { return true };
-    case(ir, op, name, at).is_none_or(|it| (lo..=hi).contains(&it))
+    let Some(at) = case_position(ir, op, index).checked_sub(1) else { return true };
+    case_value(ir, op, name, at).is_none_or(|it| (lo..=hi).contains(&it))
 }
 
 /// Returns true if an op takes the successor or region number `index`, as in [`may_take`], for a
 /// sign-extended value of its [`super::decider`].
-fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
+fn takes_successor(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
     match ir.op(op).kind {
         OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),
         OpKind::ScfCondition => (decider != 0) == (index == 1),
         OpKind::CfSwitch => {
-            let cases = ir.attr(op, "case_values").and_then(|it| ir.interner.integers(it));
+            let cases =
+                ir.attr(op, "case_values").and_then(|it| ir.interner.sign_extended_elements(it));
             cases.is_none_or(|cases| match index.checked_sub(1) {
                 None => !cases.contains(&decider),
                 // Callers test all cases one by one, so only the cases before a matching one are
@@ -68,11 +69,11 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
             })
         }
         OpKind::ScfIndexSwitch => {
-            let Some(at) = way(ir, op, index).checked_sub(1) else {
-                return cases(ir, op, "cases").is_none_or(|it| !it.contains(&decider));
+            let Some(at) = case_position(ir, op, index).checked_sub(1) else {
+                return case_values(ir, op, "cases").is_none_or(|it| !it.contains(&decider));
             };
-            case(ir, op, "cases", at).is_none_or(|it| it == decider)
-                && cases_before(ir, op, at).all(|it| it != decider)
+            case_value(ir, op, "cases", at).is_none_or(|it| it == decider)
+                && case_values_before(ir, op, at).all(|it| it != decider)
         }
         _ => true,
     }
@@ -81,7 +82,7 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
 /// Returns the position of successor or region number `index` of a switch in the order of the
 /// generic form: 0 for the default, then the cases. Regions are numbered as they are written, and
 /// the custom form of `scf.index_switch` writes the default last.
-pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
+pub fn case_position(ir: &Ir, op: Op, index: usize) -> usize {
     let data = ir.op(op);
     if data.kind != OpKind::ScfIndexSwitch || data.form == Form::Generic {
         return index;
@@ -90,75 +91,75 @@ pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
 }
 
 /// Returns the value of one case of a switch, sign-extended.
-fn case(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
+fn case_value(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
     let attr = ir.attr(op, name)?;
     match ir.interner.attr_data(attr) {
         AttrData::DenseArray { values, .. } => ir.interner.int_value(*values.get(at)?),
-        _ => ir.interner.integers(attr)?.get(at).copied(),
+        _ => ir.interner.sign_extended_elements(attr)?.get(at).copied(),
     }
 }
 
 /// Returns the values of the cases of an `scf.index_switch` before the case at `at`.
-fn cases_before(ir: &Ir, op: Op, at: usize) -> impl Iterator<Item = i128> {
-    (0..at).map_while(move |it| case(ir, op, "cases", it))
+fn case_values_before(ir: &Ir, op: Op, at: usize) -> impl Iterator<Item = i128> {
+    (0..at).map_while(move |it| case_value(ir, op, "cases", it))
 }
 
 /// Returns the values of the cases of a switch, sign-extended.
-pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
+pub fn case_values(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     let attr = ir.attr(op, name)?;
     match ir.interner.attr_data(attr) {
         AttrData::DenseArray { values, .. } => {
             values.iter().map(|&it| ir.interner.int_value(it)).collect()
         }
-        _ => ir.interner.integers(attr).map(<[i128]>::to_vec),
+        _ => ir.interner.sign_extended_elements(attr).map(<[i128]>::to_vec),
     }
 }
 
 /// Returns the trip count of a [`Flow::For`] or [`Flow::Parallel`]. `operand` returns the least and
 /// the greatest value of an operand if they are known.
-pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
+pub fn trip_count(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> TripCount {
     match Flow::of(ir, op) {
         Flow::Parallel { first } => {
             let n = first / 3;
-            (0..n).fold(Trips::exactly(1), |all, at| {
+            (0..n).fold(TripCount::exactly(1), |all, at| {
                 let dimension = [operand(at), operand(n + at), operand(2 * n + at)];
                 let it = match dimension {
-                    [Some(lower), Some(upper), Some(step)] => counted([lower, upper, step]),
-                    _ => Trips::ANY,
+                    [Some(lower), Some(upper), Some(step)] => trip_count_from([lower, upper, step]),
+                    _ => TripCount::ANY,
                 };
                 let most = match (all.most, it.most) {
                     (Some(0), _) | (_, Some(0)) => Some(0),
                     (Some(a), Some(b)) => a.checked_mul(b),
                     _ => None,
                 };
-                Trips { least: all.least.saturating_mul(it.least), most }
+                TripCount { least: all.least.saturating_mul(it.least), most }
             })
         }
         _ if ir.op(op).kind == OpKind::AffineFor => {
-            let bounds = Bounds::of(ir, op, operand);
-            bounds.and_then(|it| it.trips()).unwrap_or(Trips::ANY)
+            let bounds = AffineForBounds::of(ir, op, operand);
+            bounds.and_then(|it| it.trips()).unwrap_or(TripCount::ANY)
         }
-        _ => bounds(ir, op, operand).map_or(Trips::ANY, counted),
+        _ => loop_bounds(ir, op, operand).map_or(TripCount::ANY, trip_count_from),
     }
 }
 
 /// Returns the trip count of a loop from the ranges of its lower bound, upper bound and step.
-fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
+fn trip_count_from([lower, upper, step]: [(i128, i128); 3]) -> TripCount {
     if step.0 <= 0 {
-        return Trips::ANY;
+        return TripCount::ANY;
     }
     let rounds = |from: i128, to: i128, step: i128| {
         let n = if to > from { (to - from + step - 1) / step } else { 0 };
         u64::try_from(n).unwrap_or(u64::MAX)
     };
     let most = rounds(lower.0, upper.1, step.0);
-    Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
+    TripCount { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
 }
 
 /// Returns the least and the greatest values of the lower bound, the upper bound and the step of a
 /// [`Flow::For`].
-pub fn bounds(
-    ir: &impl View,
+pub fn loop_bounds(
+    ir: &impl ProgramView,
     op: Op,
     operand: &dyn Fn(usize) -> Option<(i128, i128)>,
 ) -> Option<[(i128, i128); 3]> {
@@ -169,7 +170,7 @@ pub fn bounds(
             let differs = ir.attr(op, "unsignedCmp").is_some() && (lower.0 < 0 || upper.0 < 0);
             (!differs).then_some([lower, upper, step])
         }
-        OpKind::AffineFor => Bounds::of(ir, op, operand)?.ranges(),
+        OpKind::AffineFor => AffineForBounds::of(ir, op, operand)?.ranges(),
         _ => None,
     }
 }
@@ -195,7 +196,7 @@ mod tests {
         assert!(source.problems().is_empty(), "{text}: {:?}", source.problems());
         let ir = source.ir();
         let op = find(ir, kind);
-        (0..n).filter(|&it| may_take(ir, op, it, Interval::Within { lo, hi })).collect()
+        (0..n).filter(|&it| may_take(ir, op, it, Interval::Bounded { lo, hi })).collect()
     }
 
     #[test]
@@ -218,7 +219,7 @@ mod tests {
                             .flat_map(move |b| (step.0..=step.1).map(move |it| count(a, b, it)))
                     });
                     let all: Vec<u64> = all.collect();
-                    let trips = counted([lower, upper, step]);
+                    let trips = trip_count_from([lower, upper, step]);
                     let found = (Some(trips.least), trips.most);
                     let wanted = (all.iter().min().copied(), all.iter().max().copied());
                     assert_eq!(found, wanted, "{lower:?} {upper:?} {step:?}");
@@ -234,7 +235,7 @@ mod tests {
         let op = find(source.ir(), OpKind::ScfFor);
         for (lower, upper, is_known) in [(0, 5, true), (-1, 5, false), (0, -1, false)] {
             let operands = [(lower, lower), (upper, upper), (1, 1)];
-            let found = bounds(source.ir(), op, &|at| operands.get(at).copied());
+            let found = loop_bounds(source.ir(), op, &|at| operands.get(at).copied());
             assert_eq!(found.is_some(), is_known, "{lower} {upper}");
         }
     }
@@ -281,7 +282,7 @@ mod tests {
         assert!(source.problems().is_empty(), "{:?}", source.problems());
         let ir = source.ir();
         let op = find(ir, OpKind::CfSwitch);
-        let passed = [0, 1, 2].map(|it| crate::flow::passed(ir, op, it));
+        let passed = [0, 1, 2].map(|it| crate::flow::successor_operands(ir, op, it));
         assert_eq!(passed, [Some(1..2), Some(2..4), Some(4..5)]);
     }
 }

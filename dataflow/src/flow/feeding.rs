@@ -5,17 +5,19 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::{
-    Flow, carried_args, entry_block, forwarded, insertions, is_insertion, is_yield, passed,
-    reduction, yielded, yields,
+    Flow, carried_args, entry_block, forwarded_operand, insertions, is_insertion, is_yield,
+    reduce_op, successor_operands, yield_ops, yielded_operands,
 };
 
 /// Returns the values that take their contents from operand number `index` of an op: block
 /// arguments fed by a branch, and results and region arguments fed by a yield or by loop inits.
 /// Results that the op computes are not included.
-pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
+pub fn fed_values(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
     let mut out = SmallVec::new();
     for (n, successor) in ir.extra(op).successors.iter().enumerate() {
-        let (Some(range), Some(block)) = (passed(ir, op, n), successor.block) else { continue };
+        let (Some(range), Some(block)) = (successor_operands(ir, op, n), successor.block) else {
+            continue;
+        };
         if range.contains(&index) {
             out.extend(ir.block(block).args.get(index - range.start).copied());
         }
@@ -33,11 +35,13 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
         Flow::Parallel { first } if index >= first => {
             out.extend(ir.op(op).results.get(index - first).copied());
             out.extend(
-                reduction(ir, op).into_iter().flat_map(|it| combined(ir, it, index - first)),
+                reduce_op(ir, op)
+                    .into_iter()
+                    .flat_map(|it| reduce_arguments(ir, it, index - first)),
             );
         }
-        Flow::Reduce => out.extend(combined(ir, op, index)),
-        Flow::Choice if forwarded(ir, op, index).is_some() => {
+        Flow::Reduce => out.extend(reduce_arguments(ir, op, index)),
+        Flow::Choice if forwarded_operand(ir, op, index).is_some() => {
             let args = &ir.block(entry_block(ir, ir.op(op).regions[0].1)).args;
             out.extend(args.get(index).copied());
         }
@@ -51,8 +55,8 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
             out.extend(into.filter_map(|it| ir.op(forall).results.get(it.1).copied()));
         }
     }
-    if is_yield(ir, op) && yielded(ir, op).contains(&index) {
-        let at = index - yielded(ir, op).start;
+    if is_yield(ir, op) && yielded_operands(ir, op).contains(&index) {
+        let at = index - yielded_operands(ir, op).start;
         if let Some(parent) = ir.parent_op(op) {
             let data = ir.op(parent);
             match Flow::of(ir, parent) {
@@ -76,7 +80,7 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
                     let which = which.filter(|_| at == 0).unwrap_or(usize::MAX);
                     let results = ir.parent_op(parent).map(|it| &ir.op(it).results);
                     out.extend(results.and_then(|it| it.get(which)).copied());
-                    out.extend(combined(ir, parent, which));
+                    out.extend(reduce_arguments(ir, parent, which));
                 }
                 _ => {}
             }
@@ -86,14 +90,14 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
 }
 
 /// Returns the arguments of a region of a [`Flow::Reduce`].
-fn combined(ir: &Ir, reduce: Op, index: usize) -> SmallVec<[Value; 2]> {
+fn reduce_arguments(ir: &Ir, reduce: Op, index: usize) -> SmallVec<[Value; 2]> {
     let region = ir.op(reduce).regions.get(index);
     region.map_or(SmallVec::new(), |it| carried_args(ir, it.1, 2).into())
 }
 
 /// Returns the values that flow into a value without a computation, each with the op that passes
 /// it: see [`feeding_operands`].
-pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
+pub fn feeding_values(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
     let operands = feeding_operands(ir, value).into_iter();
     operands.filter_map(|(op, index)| Some((op, ir.op(op).operands[index].value?))).collect()
 }
@@ -109,8 +113,8 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
         }
     };
     let yielded_at = |region: Region, at: usize, push: &mut dyn FnMut(Op, usize)| {
-        for op in yields(ir, region) {
-            push(op, yielded(ir, op).start + at);
+        for op in yield_ops(ir, region) {
+            push(op, yielded_operands(ir, op).start + at);
         }
     };
     match ir.value(value).def {
@@ -129,7 +133,7 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
                 Flow::While => yielded_at(data.regions[0].1, index, &mut push),
                 Flow::Parallel { first } => {
                     push(op, first + index);
-                    let region = reduction(ir, op).map(|it| ir.op(it).regions[index].1);
+                    let region = reduce_op(ir, op).map(|it| ir.op(it).regions[index].1);
                     if let Some(region) = region {
                         yielded_at(region, 0, &mut push);
                     }
@@ -150,7 +154,7 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
                 preds.sort_by_cached_key(|&(op, successor)| (ir.start(op), successor));
             }
             for &(op, successor) in &preds {
-                if let Some(range) = passed(ir, op, successor as usize)
+                if let Some(range) = successor_operands(ir, op, successor as usize)
                     && range.start + index < range.end
                 {
                     push(op, range.start + index);
@@ -189,7 +193,7 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
                     }
                 }
                 Flow::Choice => {
-                    if let Some(at) = forwarded(ir, parent, index) {
+                    if let Some(at) = forwarded_operand(ir, parent, index) {
                         push(parent, at);
                     }
                 }

@@ -1,34 +1,37 @@
 //! Trip counts of loops.
 
 /// Largest limit of an inexact trip count for which a loop is replayed iteration by iteration.
-const MOST_REPLAYED: u64 = 1024;
+const MAX_INEXACT_REPLAY: u64 = 1024;
 
 /// The trip count of a loop, as a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trips {
+pub struct TripCount {
     /// The least number.
     pub least: u64,
     /// The greatest number, if it is known.
     pub most: Option<u64>,
 }
 
-impl Trips {
+impl TripCount {
     /// Any number.
-    pub const ANY: Trips = Trips { least: 0, most: None };
+    pub const ANY: TripCount = TripCount { least: 0, most: None };
 
     pub(crate) fn exactly(n: u64) -> Self {
-        Trips { least: n, most: Some(n) }
+        TripCount { least: n, most: Some(n) }
     }
 
     /// Returns the trip count for code that replays a loop iteration by iteration: an inexact limit
     /// above 1,024 is dropped.
     #[must_use]
-    pub fn replayed(self) -> Self {
-        Trips { most: self.most.filter(|&it| it == self.least || it <= MOST_REPLAYED), ..self }
+    pub fn for_replay(self) -> Self {
+        TripCount {
+            most: self.most.filter(|&it| it == self.least || it <= MAX_INEXACT_REPLAY),
+            ..self
+        }
     }
 
     /// Returns the trip count if it is exact.
-    pub fn count(self) -> Option<u64> {
+    pub fn exact(self) -> Option<u64> {
         self.most.filter(|&it| it == self.least)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{Debug, Display};
 
 use noisy_syntax::{Interner, Op, Type, Value};
 
-use super::{AnalysisContext, Base};
+use super::{AnalysisContext, BaseAnalyses};
 
 #[cfg(doc)]
 use crate::flow::Flow;
@@ -32,7 +32,7 @@ pub trait Domain: Lattice + Debug + Display {
 /// Treatment of loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Loops {
+pub enum LoopPolicy {
     /// Each round starts from the join of all earlier rounds, widened after a few rounds. The facts
     /// hold for any number of iterations.
     Joined,
@@ -44,12 +44,12 @@ pub enum Loops {
 
 /// Default for the number of separate contexts of a function, that is, of argument vectors that are
 /// not joined.
-pub const MAX_APART: usize = 16;
+pub const DEFAULT_MAX_CONTEXTS: usize = 16;
 
 /// Treatment of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Calls {
+pub enum CallPolicy {
     /// Calls are not followed: the transfer function computes their results.
     Opaque,
     /// Calls are followed into their callees, which are analyzed for the vectors of argument facts
@@ -60,21 +60,24 @@ pub enum Calls {
         /// 0, a function has one context, the join of all vectors that calls pass, and all calls
         /// get its results. After an edit, functions that are connected by calls are then solved
         /// together.
-        apart: usize,
+        max_contexts: usize,
         /// True if a private function without live calls is analyzed separately, with assumed
         /// arguments and opaque calls. Otherwise it is dead.
-        shows_uncalled: bool,
+        analyzes_uncalled: bool,
     },
 }
 
-impl Calls {
-    /// For transformations: [`MAX_APART`] contexts; uncalled functions are dead.
-    pub const APART: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: false };
-    /// For displaying facts to users: [`MAX_APART`] contexts; uncalled functions are analyzed
+impl CallPolicy {
+    /// For transformations: [`DEFAULT_MAX_CONTEXTS`] contexts; uncalled functions are dead.
+    pub const FOR_TRANSFORMS: CallPolicy =
+        CallPolicy::Followed { max_contexts: DEFAULT_MAX_CONTEXTS, analyzes_uncalled: false };
+    /// For displaying facts to users: [`DEFAULT_MAX_CONTEXTS`] contexts; uncalled functions are analyzed
     /// separately.
-    pub const SHOWN: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: true };
+    pub const FOR_DISPLAY: CallPolicy =
+        CallPolicy::Followed { max_contexts: DEFAULT_MAX_CONTEXTS, analyzes_uncalled: true };
     /// Context-insensitive, as in MLIR's solver: all vectors of a function are joined.
-    pub const JOINED: Calls = Calls::Followed { apart: 0, shows_uncalled: true };
+    pub const CONTEXT_INSENSITIVE: CallPolicy =
+        CallPolicy::Followed { max_contexts: 0, analyzes_uncalled: true };
 }
 
 /// A forward analysis with a fact per value.
@@ -89,18 +92,18 @@ pub trait SparseForward: Debug {
     type Fact: Domain + 'static;
 
     /// The analyses that are solved before this one.
-    type Base: Base;
+    type Base: BaseAnalyses;
 
     /// Treatment of loops.
-    const LOOPS: Loops = Loops::Joined;
+    const LOOPS: LoopPolicy = LoopPolicy::Joined;
 
     /// Returns the treatment of calls. The answer never changes.
-    fn calls(&self) -> Calls {
-        Calls::Opaque
+    fn calls(&self) -> CallPolicy {
+        CallPolicy::Opaque
     }
 
     /// Returns true if values of a type have facts; the others keep bottom.
-    fn carries(&self, _interner: &Interner, _ty: Type) -> bool {
+    fn has_fact(&self, _interner: &Interner, _ty: Type) -> bool {
         true
     }
 
@@ -118,7 +121,7 @@ pub trait SparseForward: Debug {
     /// argument of a function with unknown callers, or an argument that the op itself sets, such as
     /// an induction variable. `operands` are the facts of the operands of `op` that are not passed
     /// to the region; a function has none.
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         _cx: &AnalysisContext<'_, Self::Base>,
         _op: Op,
@@ -143,10 +146,10 @@ pub trait SparseForward: Debug {
     /// Returns the fact that a loop carries into its next round, or returns in the end. `taken` is
     /// the fact of the init operand, and `joined` is its join with the yields of the rounds. An
     /// analysis in which a loop must not change a fact returns `taken`. Called only for joined
-    /// loops ([`Loops::Joined`]).
+    /// loops ([`LoopPolicy::Joined`]).
     ///
     /// *Law.* Monotone in both facts, and at least `taken`.
-    fn carried(
+    fn carried_fact(
         &self,
         _cx: &AnalysisContext<'_, Self::Base>,
         _op: Op,

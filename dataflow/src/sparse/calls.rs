@@ -8,7 +8,7 @@
 //! function has an *assumed* context if it may have unknown callers, and one context for each
 //! vector that a live call passes. The fact of a value in the body is the join over all contexts. A
 //! private function without live calls has no context and is dead, or it is solved separately
-//! ([`Calls::Followed`]): then it has an assumed context, but its calls are opaque, so it affects
+//! ([`CallPolicy::Followed`]): then it has an assumed context, but its calls are opaque, so it affects
 //! no other function. An *ask* is the use of a context by a call; the context around the call is
 //! the *asker*.
 //!
@@ -31,7 +31,7 @@
 //! functions in the file. (The code iterates over hash tables only if the order does not affect the
 //! result.)
 //!
-//! The results of calls that nest deeper than [`MAX_DEPTH`] are unknown, and these calls are
+//! The results of calls that nest deeper than [`MAX_CALL_DEPTH`] are unknown, and these calls are
 //! [undecided](super::Sparse::undecided).
 //!
 //! # From an edit (`edit.rs`)
@@ -61,13 +61,15 @@ mod small_map;
 mod transcript;
 mod units;
 
-pub use callable::{MAX_DEPTH, followed, is_callable, is_exposed, with_stack};
-pub use context::Context;
+pub use callable::{
+    MAX_CALL_DEPTH, followed_callee, is_callable, may_have_unknown_callers, with_growing_stack,
+};
+pub use context::CallContext;
 
 use noisy_syntax::{Ir, Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Calls, Input, Observer, Sparse, SparseForward};
+use super::{AnalysisInput, CallPolicy, Observer, SparseForward, SparseSolver};
 use crate::flow;
 use context::ContextKey;
 use contexts::Contexts;
@@ -83,7 +85,7 @@ use units::ModuleLayout;
 /// The contexts of functions, the asks between them, and the call graph.
 #[derive(Debug)]
 pub(super) struct FollowedCalls<F> {
-    policy: Calls,
+    policy: CallPolicy,
     /// Calls and callees, by name.
     index: CallIndex,
     graph: CallGraph,
@@ -115,7 +117,7 @@ pub(super) struct FollowedCalls<F> {
 }
 
 impl<F> FollowedCalls<F> {
-    pub(super) fn new(policy: Calls) -> Self {
+    pub(super) fn new(policy: CallPolicy) -> Self {
         Self {
             policy,
             index: CallIndex::default(),
@@ -149,25 +151,26 @@ impl<F> FollowedCalls<F> {
 
     /// Returns true if the analysis follows calls.
     pub(super) fn is_on(&self) -> bool {
-        self.policy != Calls::Opaque
+        self.policy != CallPolicy::Opaque
     }
 
     /// Number of separate contexts of a function.
     fn n_apart(&self) -> usize {
         match self.policy {
-            Calls::Followed { apart, .. } => apart,
-            Calls::Opaque => 0,
+            CallPolicy::Followed { max_contexts: apart, .. } => apart,
+            CallPolicy::Opaque => 0,
         }
     }
 
     /// Returns true if uncalled functions are solved separately.
     fn shows_uncalled(&self) -> bool {
-        matches!(self.policy, Calls::Followed { shows_uncalled: true, .. })
+        matches!(self.policy, CallPolicy::Followed { analyzes_uncalled: true, .. })
     }
 
     /// Returns true if a function has an assumed context because unknown calls may reach it.
     fn is_open(&self, ir: &Ir, function: Op) -> bool {
-        is_exposed(ir, function) || self.n_apart() == 0 && !flow::calls_of(ir, function).1
+        may_have_unknown_callers(ir, function)
+            || self.n_apart() == 0 && !flow::calls_of(ir, function).1
     }
 
     /// Returns true if an op is a function that is evaluated in contexts.
@@ -178,7 +181,7 @@ impl<F> FollowedCalls<F> {
     /// Returns true if a call runs the body of its callee.
     fn is_followed_call(&self, ir: &Ir, call: Op) -> bool {
         self.is_on()
-            && followed(ir, call).is_some()
+            && followed_callee(ir, call).is_some()
             && !self.uncalled.contains(&index::unit_of(ir, call))
     }
 
@@ -207,16 +210,16 @@ impl<F> FollowedCalls<F> {
     }
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Returns the contexts of a function: the assumed one first, then the others in the order of
     /// their first calls in the text. A function that is not callable any more has none.
-    pub fn contexts(&self, ir: &Ir, function: Op) -> Vec<&Context<A::Fact>> {
+    pub fn contexts(&self, ir: &Ir, function: Op) -> Vec<&CallContext<A::Fact>> {
         if !is_callable(ir, function) {
             return Vec::new();
         }
         let mut out: Vec<_> = self.calls.contexts.of(function).iter().collect();
         if out.len() > 1 {
-            let first = |it: &Context<A::Fact>| it.calls().map(|it| ir.start(it)).min();
+            let first = |it: &CallContext<A::Fact>| it.calls().map(|it| ir.start(it)).min();
             out.sort_by_cached_key(|it| {
                 (!it.is_assumed, first(it), it.is_joined, format!("{:?}", it.args))
             });
@@ -225,7 +228,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves all functions, after all other ops.
-    pub(super) fn solve_functions(&mut self, ir: &Input<'_, A::Base>) {
+    pub(super) fn solve_functions(&mut self, ir: &AnalysisInput<'_, A::Base>) {
         if self.calls.is_on() {
             let functions = flow::functions(ir);
             let n_units = self.calls.index.n_units();

@@ -5,12 +5,12 @@ mod blocks;
 mod iteration;
 mod loops;
 
-pub(super) use blocks::{BlockCycle, Saturated};
+pub(super) use blocks::{BlockCycle, SaturatedPolicy};
 
 use noisy_syntax::Region;
 use smallvec::SmallVec;
 
-use super::Round;
+use super::CycleRound;
 
 /// Number of rounds of a cycle before changing facts are widened.
 pub(super) const EXACT_ROUNDS: u64 = 2;
@@ -29,7 +29,7 @@ pub(super) struct BlockPass {
 #[derive(Debug)]
 pub(super) struct CycleState<F> {
     /// Rounds of the cycles that are being iterated, outermost first.
-    pub(super) rounds: SmallVec<[Round; 2]>,
+    pub(super) rounds: SmallVec<[CycleRound; 2]>,
     pub(super) passes: SmallVec<[BlockPass; 2]>,
     /// Cycles of blocks, outermost first.
     pub(super) block_cycles: Vec<BlockCycle<F>>,

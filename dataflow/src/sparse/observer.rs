@@ -11,7 +11,7 @@ use super::SparseForward;
 
 /// An iteration of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Round {
+pub struct CycleRound {
     /// The loop, or the op around the region with the cycle.
     pub op: Op,
     /// Number of the iteration, from 1.
@@ -39,13 +39,13 @@ pub struct GrowthTrace<F> {
     pub index: usize,
     /// The first backward branch to the block in the text, and the index of its operand for this
     /// argument.
-    pub carrier: Option<(Op, usize)>,
+    pub back_operand: Option<(Op, usize)>,
     /// Index of the block in the order of the cycle.
     pub start: u32,
     /// Index of the last block with a branch back to it.
     pub end: u32,
     /// The passes in which the fact of the argument changed, from 1, each with the new fact.
-    pub moves: Vec<(u64, F)>,
+    pub changes: Vec<(u64, F)>,
 }
 
 /// The part of an op that is visited.
@@ -75,7 +75,7 @@ pub struct Visit<'a, F> {
     /// Liveness by block.
     pub live: &'a [bool],
     /// Iterations of the cycles around, outermost first.
-    pub rounds: &'a [Round],
+    pub rounds: &'a [CycleRound],
 }
 
 /// Records each visit of one solution from scratch: see
@@ -106,8 +106,8 @@ pub trait Observer<A: SparseForward>: Debug {
         &mut self,
         _analysis: &A,
         _ir: &Ir,
-        _computed: Computed<'_, A::Fact>,
-        _rounds: &[Round],
+        _computed: ComputedResult<'_, A::Fact>,
+        _rounds: &[CycleRound],
     ) {
     }
 
@@ -118,7 +118,7 @@ pub trait Observer<A: SparseForward>: Debug {
         _ir: &Ir,
         _op: Op,
         _trace: &LoopTrace<'_, A::Fact>,
-        _rounds: &[Round],
+        _rounds: &[CycleRound],
     ) {
     }
 
@@ -131,7 +131,7 @@ pub trait Observer<A: SparseForward>: Debug {
         _op: Op,
         _growths: &[GrowthTrace<A::Fact>],
         _place: &dyn Fn(Op) -> Option<u32>,
-        _rounds: &[Round],
+        _rounds: &[CycleRound],
     ) {
     }
 
@@ -154,7 +154,7 @@ impl<A: SparseForward> Observer<A> for () {}
 
 /// A computed fact of a result, with the facts of the operands.
 #[derive(Clone, Copy, Debug)]
-pub struct Computed<'a, F> {
+pub struct ComputedResult<'a, F> {
     /// The op.
     pub op: Op,
     /// Index of the result.

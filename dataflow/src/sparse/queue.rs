@@ -37,7 +37,7 @@ impl Queue {
     pub(super) fn push_end(&mut self, ir: &Ir, op: Op) {
         if self.queued.insert((op, false)) {
             let start = ir.start(op);
-            let position = (start + ir.len(op), false, Reverse(start));
+            let position = (start + ir.item_len(op), false, Reverse(start));
             self.heap.push(Reverse((position, op)));
         }
     }

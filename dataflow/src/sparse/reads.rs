@@ -16,7 +16,7 @@
 //!    value, because the ops that define values with changed facts are visited.
 //!
 //! *Cost.* A read of the first kind costs one comparison, a read of the second kind one comparison
-//! per operand. For an op with more than [`MOST_OPERANDS`] operands, reads of the second kind are
+//! per operand. For an op with more than [`MAX_OPERANDS_FOR_BIT`] operands, reads of the second kind are
 //! recorded like those of the third. Each edge is in two lists: the reads of the reader, and the
 //! readers of the subject. A new edge costs a search of the shorter list and a look-up in a hash
 //! table. The reads of an op are removed when it is edited or removed, each edge in constant time.
@@ -29,13 +29,13 @@ use noisy_syntax::{
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::Base;
+use super::BaseAnalyses;
 use crate::flow;
-use crate::view::{Types, View};
+use crate::view::{HasInterner, ProgramView};
 
 /// The subject of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Read {
+pub(super) enum ReadSubject {
     Op(Op),
     /// The resolution of a symbol name.
     Name(Name),
@@ -44,18 +44,18 @@ pub(super) enum Read {
 }
 
 /// Largest number of operands for which one bit records that their definitions were read.
-const MOST_OPERANDS: usize = 4;
+const MAX_OPERANDS_FOR_BIT: usize = 4;
 
 /// Number of reads of an op that are searched before the readers of the subject are searched too.
-const SEARCHED: usize = 8;
+const N_SEARCHED_FIRST: usize = 8;
 
 /// Index that means "no edge".
-const NONE: u32 = u32::MAX;
+const NO_EDGE: u32 = u32::MAX;
 
 /// A read by an op, in two linked lists.
 #[derive(Debug)]
-struct Edge {
-    read: Read,
+struct ReadEdge {
+    read: ReadSubject,
     reader: Op,
     /// The next read by the same op; for a free edge, the next free edge.
     next_of_reader: u32,
@@ -67,7 +67,7 @@ struct Edge {
 /// All recorded reads, by reader and by subject.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
-    edges: Vec<Edge>,
+    edges: Vec<ReadEdge>,
     /// First free edge.
     free: u32,
     /// By op: the edge of its first read.
@@ -75,7 +75,7 @@ pub(super) struct Subscriptions {
     /// By op: true if it read the definitions of its operands.
     reads_definers: Vec<bool>,
     /// The edge of the first reader, by subject.
-    readers: FxHashMap<Read, u32>,
+    readers: FxHashMap<ReadSubject, u32>,
     /// True if ops read facts of the base about their own values.
     pub(super) reads_own: bool,
 }
@@ -84,7 +84,7 @@ impl Default for Subscriptions {
     fn default() -> Self {
         Self {
             edges: Vec::new(),
-            free: NONE,
+            free: NO_EDGE,
             reads: Vec::new(),
             reads_definers: Vec::new(),
             readers: FxHashMap::default(),
@@ -109,16 +109,16 @@ impl Subscriptions {
     }
 
     /// Records a read by an op.
-    fn insert(&mut self, op: Op, read: Read) {
+    fn insert(&mut self, op: Op, read: ReadSubject) {
         if self.reads.len() <= op.index() {
             reserve_with_slack(&mut self.reads, op.index() + 1);
-            self.reads.resize(op.index() + 1, NONE);
+            self.reads.resize(op.index() + 1, NO_EDGE);
         }
         let first = self.reads[op.index()];
         let edge = |at: u32| self.edges.get(at as usize);
         let own = std::iter::successors(edge(first), |it| edge(it.next_of_reader));
         let mut own = own.map(|it| it.read).peekable();
-        if own.by_ref().take(SEARCHED).any(|it| it == read) {
+        if own.by_ref().take(N_SEARCHED_FIRST).any(|it| it == read) {
             return;
         }
         // The edge would be in both lists, and one of them may be much longer: both are searched in
@@ -127,12 +127,12 @@ impl Subscriptions {
         {
             return;
         }
-        let slot = if self.free == NONE { self.edges.len() as u32 } else { self.free };
-        let next = self.readers.insert(read, slot).unwrap_or(NONE);
+        let slot = if self.free == NO_EDGE { self.edges.len() as u32 } else { self.free };
+        let next = self.readers.insert(read, slot).unwrap_or(NO_EDGE);
         if let Some(next) = self.edges.get_mut(next as usize) {
             next.previous = slot;
         }
-        let edge = Edge { read, reader: op, next_of_reader: first, next, previous: NONE };
+        let edge = ReadEdge { read, reader: op, next_of_reader: first, next, previous: NO_EDGE };
         match self.edges.get_mut(slot as usize) {
             Some(free) => {
                 self.free = free.next_of_reader;
@@ -149,17 +149,17 @@ impl Subscriptions {
             *it = false;
         }
         let Some(first) = self.reads.get_mut(op.index()) else { return };
-        let mut at = std::mem::replace(first, NONE);
-        while at != NONE {
-            let Edge { read, next_of_reader, next, previous, .. } = self.edges[at as usize];
-            if next != NONE {
+        let mut at = std::mem::replace(first, NO_EDGE);
+        while at != NO_EDGE {
+            let ReadEdge { read, next_of_reader, next, previous, .. } = self.edges[at as usize];
+            if next != NO_EDGE {
                 self.edges[next as usize].previous = previous;
             }
             match (previous, next) {
-                (NONE, NONE) => {
+                (NO_EDGE, NO_EDGE) => {
                     self.readers.remove(&read);
                 }
-                (NONE, _) => {
+                (NO_EDGE, _) => {
                     self.readers.insert(read, next);
                 }
                 _ => self.edges[previous as usize].next = next,
@@ -170,7 +170,7 @@ impl Subscriptions {
     }
 
     /// Returns the readers of a subject, in no particular order.
-    pub(super) fn readers(&self, read: Read) -> impl Iterator<Item = Op> + '_ {
+    pub(super) fn readers(&self, read: ReadSubject) -> impl Iterator<Item = Op> + '_ {
         let edge = |at: u32| self.edges.get(at as usize);
         let first = self.readers.get(&read).and_then(|&it| edge(it));
         std::iter::successors(first, move |it| edge(it.next)).map(|it| it.reader)
@@ -186,7 +186,7 @@ impl Subscriptions {
 }
 
 /// The view of an analysis on the program and on its base, for one op. It records the reads of that
-/// op. The program is read through [`View`].
+/// op. The program is read through [`ProgramView`].
 #[derive(Debug)]
 pub struct AnalysisContext<'a, B> {
     ir: &'a Ir,
@@ -196,10 +196,10 @@ pub struct AnalysisContext<'a, B> {
     log: &'a ReadLog,
 }
 
-impl<B: Base> super::Input<'_, B> {
+impl<B: BaseAnalyses> super::AnalysisInput<'_, B> {
     /// Calls `question` with a context that records no reads, for uses of an analysis outside of
     /// the solver.
-    pub fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
+    pub fn query_unrecorded<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
         let log = ReadLog::default();
         question(&AnalysisContext::new(self.ir, self.base, Op::from_index(0), &log))
     }
@@ -208,7 +208,7 @@ impl<B: Base> super::Input<'_, B> {
 /// Reads during one call of the analysis.
 #[derive(Debug, Default)]
 pub(super) struct ReadLog {
-    reads: RefCell<SmallVec<[Read; 4]>>,
+    reads: RefCell<SmallVec<[ReadSubject; 4]>>,
     /// The last op that was read, except the reader.
     last: Cell<Option<Op>>,
     /// True if definitions of operands were read.
@@ -232,7 +232,7 @@ impl ReadLog {
     }
 }
 
-impl<'a, B: Base> AnalysisContext<'a, B> {
+impl<'a, B: BaseAnalyses> AnalysisContext<'a, B> {
     /// Creates a context for an op, the values that it defines and the arguments of its regions.
     #[inline]
     pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a ReadLog) -> Self {
@@ -241,14 +241,14 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
 
     /// Returns the facts of the base about a value.
     #[inline]
-    pub fn known(&self, value: Value) -> B::Facts<'_> {
+    pub fn base_facts(&self, value: Value) -> B::Facts<'_> {
         if self.ir.definition_site(value) == Some(self.op) {
             self.log.reads_own.set(true);
         } else {
-            self.note(Read::Base(value));
+            self.note(ReadSubject::Base(value));
             self.note_definition(value);
         }
-        self.base.known(&self.ir.interner, self.ir.value(value).ty, value)
+        self.base.facts_of(&self.ir.interner, self.ir.value(value).ty, value)
     }
 
     /// Returns the op around the region and the index of the argument, if a value is an argument of
@@ -263,7 +263,7 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
     }
 
     #[cold]
-    fn note(&self, read: Read) {
+    fn note(&self, read: ReadSubject) {
         let mut reads = self.log.reads.borrow_mut();
         if reads.last() != Some(&read) {
             reads.push(read);
@@ -281,12 +281,12 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
         self.log.last.set(Some(op));
         let operands = &self.ir.op(self.op).operands;
         let defines = |value: Value| self.ir.definition_site(value) == Some(op);
-        if operands.len() <= MOST_OPERANDS
+        if operands.len() <= MAX_OPERANDS_FOR_BIT
             && operands.iter().any(|it| it.value.is_some_and(defines))
         {
             self.log.reads_definers.set(true);
         } else {
-            self.note(Read::Op(op));
+            self.note(ReadSubject::Op(op));
         }
     }
 
@@ -298,14 +298,14 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
     }
 }
 
-impl<B: Base> Types for AnalysisContext<'_, B> {
+impl<B: BaseAnalyses> HasInterner for AnalysisContext<'_, B> {
     #[inline]
     fn interner(&self) -> &Interner {
         &self.ir.interner
     }
 }
 
-impl<B: Base> View for AnalysisContext<'_, B> {
+impl<B: BaseAnalyses> ProgramView for AnalysisContext<'_, B> {
     #[inline]
     fn op(&self, op: Op) -> &OpData {
         self.note_op(op);
@@ -357,7 +357,7 @@ impl<B: Base> View for AnalysisContext<'_, B> {
 
     fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
         self.note_op(from);
-        self.note(Read::Name(name));
+        self.note(ReadSubject::Name(name));
         let found = self.ir.resolve_symbol(from, name);
         if let Some(found) = found {
             self.note_op(found);
@@ -376,21 +376,23 @@ mod tests {
     fn behaves_as_a_set_of_pairs() {
         let (mut lists, mut set) = (Subscriptions::default(), BTreeSet::new());
         let mut random = Random::new(17);
-        // The numbers of reads and readers exceed `SEARCHED`.
+        // The numbers of reads and readers exceed `N_SEARCHED_FIRST`.
         for _ in 0..4000 {
             let op = Op::from_index(random.below(12));
             if random.below(16) == 0 {
                 lists.forget(op);
-                set.retain(|it: &(Read, Op)| it.1 != op);
+                set.retain(|it: &(ReadSubject, Op)| it.1 != op);
             } else {
                 let at = random.below(10);
-                let value = Read::Base(Value::from_index(at));
-                let read = *random.pick(&[Read::Op(Op::from_index(at)), value]);
+                let value = ReadSubject::Base(Value::from_index(at));
+                let read = *random.pick(&[ReadSubject::Op(Op::from_index(at)), value]);
                 lists.insert(op, read);
                 set.insert((read, op));
             }
             for at in 0..10 {
-                for read in [Read::Op(Op::from_index(at)), Read::Base(Value::from_index(at))] {
+                for read in
+                    [ReadSubject::Op(Op::from_index(at)), ReadSubject::Base(Value::from_index(at))]
+                {
                     let mut readers: Vec<Op> = lists.readers(read).collect();
                     readers.sort_unstable();
                     let expected = set.iter().filter(|it| it.0 == read).map(|it| it.1);

@@ -11,20 +11,25 @@
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
-use super::{Domain, Input, Observer, Sparse, SparseForward};
+use super::{AnalysisInput, Domain, Observer, SparseForward, SparseSolver};
 use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Visits all items of a region in order, in several passes if the region has a cycle. The
     /// facts of its entry block are already set.
-    pub(super) fn run_region(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
+    pub(super) fn run_region(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        region: Region,
+        live: bool,
+    ) {
         self.calls.depth += 1;
         self.run_items(ir, region, live);
         self.calls.depth -= 1;
     }
 
-    fn run_items(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
+    fn run_items(&mut self, ir: &AnalysisInput<'_, A::Base>, region: Region, live: bool) {
         match ir.region(region).parent.filter(|_| has_backward_branch(ir, region)) {
             Some(holder) => {
                 self.branches.cyclic.insert(region);
@@ -47,7 +52,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     pub(super) fn begin(&mut self, items: impl Iterator<Item = Op>) {
         self.clock += 1;
         for op in items {
-            self.stamp[op.index()] = 0;
+            self.last_visit[op.index()] = 0;
         }
     }
 
@@ -55,7 +60,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// live.
     pub(super) fn pass(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         region: Region,
         items: impl Iterator<Item = Op>,
         live: bool,
@@ -67,7 +72,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let data = ir.op(op);
             if data.kind == OpKind::Label {
                 let block = ir.label_block(op);
-                self.stamp[op.index()] = self.clock;
+                self.last_visit[op.index()] = self.clock;
                 if Some(op) == first {
                     self.branches.labels.insert(op, (region, ir.label_block(op)));
                     self.branches.first_labels.insert(region, op);
@@ -91,13 +96,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Visits an op and everything inside.
-    pub(super) fn run(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
+    pub(super) fn run(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.n_visits += 1;
         self.cycle.fuel = self.cycle.fuel.saturating_sub(cost(ir, op));
         let data = ir.op(op);
         if data.regions.is_empty() {
             let changed = self.apply(ir, op, live);
-            self.stamp[op.index()] = self.clock;
+            self.last_visit[op.index()] = self.clock;
             return changed;
         }
         self.reached[op.index()] = live;
@@ -128,14 +133,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         // The stamp is set when the op is finished, so that uses inside the op do not see its
         // results.
-        self.stamp[op.index()] = self.clock;
+        self.last_visit[op.index()] = self.clock;
         Changed::when(
             data.results.iter().zip(&before).any(|(it, before)| self.facts[it.index()] != *before),
         )
     }
 
     /// Sets the fuel if `op` is the outermost cycle. Returns true in this case.
-    pub(super) fn refuel(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn refuel(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> bool {
         if self.cycle.is_inside() || self.cycle.is_degraded {
             return false;
         }
@@ -149,7 +154,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Ends the outermost cycle. If its fuel ran out, it is visited once more with unknown carried
     /// facts, which are above the facts of any number of rounds.
-    pub(super) fn give_up_if_spent(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    pub(super) fn give_up_if_spent(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         if self.cycle.fuel == 0 && !self.cycle.is_degraded {
             self.degrade(ir, op, |it| {
                 let live = it.is_live(ir, op);
@@ -159,7 +164,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Runs a cycle again with unknown carried facts.
-    pub(super) fn degrade(&mut self, ir: &Input<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
+    pub(super) fn degrade(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        run: impl FnOnce(&mut Self),
+    ) {
         self.reset_within(ir, op);
         self.undecided.insert(op);
         self.cycle.is_degraded = true;
@@ -169,14 +179,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Resets all facts in a function to bottom and removes the findings about it, in all of its
     /// contexts.
-    pub(super) fn reset_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+    pub(super) fn reset_function(&mut self, ir: &AnalysisInput<'_, A::Base>, function: Op) {
         self.enter_context(None, 1);
         self.reset_within(ir, function);
         self.leave_context();
     }
 
     /// Resets the results of an op and all facts inside the op to bottom.
-    pub(super) fn reset_within(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    pub(super) fn reset_within(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         self.observer.forget(op);
         self.undecided.remove(&op);
         for &value in &ir.op(op).results {
@@ -193,7 +203,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn reset_items(&mut self, ir: &Input<'_, A::Base>, region: Region) {
+    fn reset_items(&mut self, ir: &AnalysisInput<'_, A::Base>, region: Region) {
         for (n, inner) in ir.items(region).enumerate() {
             self.reached[inner.index()] = false;
             let is_label = ir.op(inner).kind == OpKind::Label;
@@ -212,7 +222,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the facts of the results of an op. Results beyond the end of `facts` are unknown.
     pub(super) fn set_results(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         facts: impl IntoIterator<Item = A::Fact>,
         live: bool,

@@ -4,19 +4,26 @@
 use noisy_syntax::{Block, Def, Delta, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
-use super::reads::Read;
-use super::{Domain, Input, Moved, Observer, Sparse, SparseForward, values_within};
+use super::reads::ReadSubject;
+use super::{
+    AnalysisInput, ChangedValues, Domain, Observer, SparseForward, SparseSolver, values_within,
+};
 use crate::flow::{self, Flow};
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Updates the facts after an edit. `below` are the values with new facts in the base.
     /// Afterwards the facts equal those from scratch.
-    pub fn update(&mut self, ir: &Input<'_, A::Base>, delta: &Delta, below: &Moved) {
-        let Moved::These(below) = below else { return self.solve(ir) };
+    pub fn update(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        delta: &Delta,
+        below: &ChangedValues,
+    ) {
+        let ChangedValues::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
-        self.moved = Moved::These(Vec::new());
+        self.moved = ChangedValues::These(Vec::new());
         self.resize_tables(ir);
-        if self.calls.is_regrouped(ir, delta) {
+        if self.calls.update_layouts(ir, delta) {
             return self.solve(ir);
         }
         self.clock += 1;
@@ -27,17 +34,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.observer.forget(op);
             self.undecided.remove(&op);
             self.reached[op.index()] = false;
-            self.queue_former(ir, op);
+            self.queue_dependents(ir, op);
             self.queue_around(ir, op);
         }
         for &op in &delta.changed {
             self.observer.forget(op);
             self.undecided.remove(&op);
-            self.queue_former(ir, op);
+            self.queue_dependents(ir, op);
             self.queue_around(ir, op);
             self.queue_op(ir, op);
             if let Some((name, _)) = ir.op(op).extra.as_ref().and_then(|it| it.symbol) {
-                self.queue_readers(ir, Read::Name(name));
+                self.queue_readers(ir, ReadSubject::Name(name));
             }
             if ir.op(op).kind == OpKind::Label && !self.branches.labels.contains_key(&op) {
                 self.queue_block(ir, ir.label_block(op));
@@ -47,7 +54,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.queue_moved_below(ir, value);
         }
         // Beyond this number, a pass over the whole program is cheaper than the queue.
-        let mut many = 1000 + ir.bounds().0 / 16;
+        let mut many = 1000 + ir.n_slots().0 / 16;
         loop {
             let Some((op, is_start)) = self.queue.pop() else {
                 if !self.calls.has_unused() {
@@ -93,14 +100,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Visits the definitions of some values again, because the answers of
     /// [`SparseForward::refine`] changed.
-    pub fn reconsider(&mut self, ir: &Input<'_, A::Base>, values: &[Value]) {
+    pub fn refine_again(&mut self, ir: &AnalysisInput<'_, A::Base>, values: &[Value]) {
         self.subscriptions.reads_own = true;
-        self.update(ir, &Delta::default(), &Moved::These(values.to_vec()));
+        self.update(ir, &Delta::default(), &ChangedValues::These(values.to_vec()));
     }
 
     /// Queues the ops that depend on the former state of a removed or changed op.
-    fn queue_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
-        self.queue_readers(ir, Read::Op(op));
+    fn queue_dependents(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
+        self.queue_readers(ir, ReadSubject::Op(op));
         self.queue_users_of_definer(ir, op);
         self.subscriptions.forget(op);
         if let Some(blocks) = self.branches.targets.remove(&op) {
@@ -126,7 +133,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Queues the users of the values of an op that have read its definition. Users of a removed op
     /// are in the delta anyway.
-    fn queue_users_of_definer(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_users_of_definer(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         if !ir.is_alive(op) {
             return;
         }
@@ -144,7 +151,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the readers of a subject.
-    fn queue_readers(&mut self, ir: &Input<'_, A::Base>, read: Read) {
+    fn queue_readers(&mut self, ir: &AnalysisInput<'_, A::Base>, read: ReadSubject) {
         let readers: SmallVec<[Op; 4]> = self.subscriptions.readers(read).collect();
         for op in readers.into_iter().filter(|&it| ir.is_alive(it)) {
             self.queue_op(ir, op);
@@ -152,7 +159,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the ops that depend on a value with new facts in the base.
-    fn queue_moved_below(&mut self, ir: &Input<'_, A::Base>, value: Value) {
+    fn queue_moved_below(&mut self, ir: &AnalysisInput<'_, A::Base>, value: Value) {
         if self.subscriptions.reads_own
             && let Some(site) = ir.definition_site(value)
         {
@@ -169,22 +176,23 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let ty = ir.value(value).ty;
         if self.analysis.interval(&ir.interner, ty, &A::Fact::unknown()).is_none() {
             for &(user, _) in &ir.value(value).uses {
-                if !ir.op(user).regions.is_empty() || flow::decider(ir, user).is_some() {
+                if !ir.op(user).regions.is_empty() || flow::controlling_operand(ir, user).is_some()
+                {
                     self.queue_alive(ir, user);
                 }
             }
         }
-        self.queue_readers(ir, Read::Base(value));
+        self.queue_readers(ir, ReadSubject::Base(value));
     }
 
-    fn queue_alive(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_alive(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         if ir.is_alive(op) {
             self.queue_op(ir, op);
         }
     }
 
     /// Queues the op around `op`, or its end, if its facts may depend on `op`.
-    fn queue_around(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_around(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
         if !ir.is_alive(parent) {
             return;
@@ -216,7 +224,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Queues the entry of a region and its former entry if they differ. The former entry gets its
     /// arguments from branches now.
-    fn check_entry(&mut self, ir: &Input<'_, A::Base>, region: Region) {
+    fn check_entry(&mut self, ir: &AnalysisInput<'_, A::Base>, region: Region) {
         let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
         let former = match first {
             Some(label) => self.branches.first_labels.insert(region, label),
@@ -238,7 +246,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Queues an op. If the op is within a cycle, queues the outermost cycle instead; if its unit
     /// is solved as a whole, queues the unit.
-    fn queue_op(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_op(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         if self.calls.is_in_whole_unit(ir, op) {
             return self.queue_unit(ir, op);
         }
@@ -247,7 +255,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the end of an op with regions.
-    fn queue_end(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn queue_end(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         if self.outermost_cycle(ir, op).is_some() {
             self.queue_op(ir, op);
         } else {
@@ -255,7 +263,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn outermost_cycle(&self, ir: &Input<'_, A::Base>, op: Op) -> Option<Op> {
+    fn outermost_cycle(&self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> Option<Op> {
         let mut found = None;
         let mut at = Some(op);
         while let Some(it) = at {
@@ -267,7 +275,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         found
     }
 
-    pub(super) fn is_cycle(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_cycle(&self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> bool {
         let data = ir.op(op);
         !data.regions.is_empty()
             && (self.is_loop(ir, op)
@@ -276,7 +284,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Returns true if an op must be iterated because it carries facts from round to round.
-    pub(super) fn is_loop(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_loop(&self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> bool {
         match Flow::of(ir, op) {
             Flow::For { .. } | Flow::Parallel { .. } => {
                 ir.op(op).results.iter().any(|&it| self.carries(ir, it))
@@ -285,13 +293,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn queue_block(&mut self, ir: &Input<'_, A::Base>, block: Block) {
+    fn queue_block(&mut self, ir: &AnalysisInput<'_, A::Base>, block: Block) {
         for op in ir.block_ops(block) {
             self.queue_op(ir, op);
         }
     }
 
-    fn queue_region(&mut self, ir: &Input<'_, A::Base>, region: Region) {
+    fn queue_region(&mut self, ir: &AnalysisInput<'_, A::Base>, region: Region) {
         if ir.region(region).parent.is_some_and(|it| ir.is_alive(it)) {
             for op in ir.items(region) {
                 self.queue_op(ir, op);
@@ -299,7 +307,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn queue_label_of(&mut self, ir: &Input<'_, A::Base>, block: Block) {
+    fn queue_label_of(&mut self, ir: &AnalysisInput<'_, A::Base>, block: Block) {
         if let Some(label) = ir.block(block).label {
             let data = ir.op(label);
             if ir.is_alive(label) && data.kind == OpKind::Label && ir.label_block(label) == block {
@@ -309,7 +317,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the users of values with new facts.
-    fn queue_users(&mut self, ir: &Input<'_, A::Base>) {
+    fn queue_users(&mut self, ir: &AnalysisInput<'_, A::Base>) {
         let mut dirty = std::mem::take(&mut self.queue.dirty);
         for value in dirty.drain(..) {
             for &(user, _) in &ir.value(value).uses {
@@ -320,9 +328,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Visits an op outside of all cycles.
-    fn visit(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn visit(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         self.n_visits += 1;
-        self.stamp[op.index()] = self.clock;
+        self.last_visit[op.index()] = self.clock;
         self.observer.forget(op);
         self.undecided.remove(&op);
         let data = ir.op(op);
@@ -388,7 +396,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Records the targets of a branch. Returns true if it goes backward.
-    fn note_branch(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
+    fn note_branch(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> bool {
         let successors = &ir.extra(op).successors;
         if successors.is_empty() {
             return false;
@@ -400,7 +408,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Iterates an outermost cycle again, from bottom.
-    fn redo_cycle(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    fn redo_cycle(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         let live = self.is_live(ir, op);
         let mut values: Vec<Value> = ir.op(op).results.to_vec();
         values_within(ir, op, &mut values);
@@ -420,7 +428,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Records the values whose facts differ from `before`.
     pub(super) fn note_moved(&mut self, values: &[Value], before: &[A::Fact]) {
-        let Moved::These(moved) = &mut self.moved else { return };
+        let ChangedValues::These(moved) = &mut self.moved else { return };
         for (value, before) in values.iter().zip(before) {
             if self.facts[value.index()] != *before {
                 moved.push(*value);

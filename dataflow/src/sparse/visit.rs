@@ -3,20 +3,20 @@
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::cycles::{BlockPass, EXACT_ROUNDS, Saturated};
+use super::cycles::{BlockPass, EXACT_ROUNDS, SaturatedPolicy};
 use super::reads::ReadLog;
 use super::{
-    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Sparse, SparseForward,
-    Visit, VisitPart, ancestor_in,
+    AnalysisContext, AnalysisInput, BaseAnalyses, ChangedValues, ComputedResult, Domain,
+    LoopPolicy, Observer, SparseForward, SparseSolver, Visit, VisitPart, ancestor_in,
 };
-use crate::flow::{self, Flow, Interval, Trips};
+use crate::flow::{self, Flow, Interval, TripCount};
 use crate::lattice::{Changed, Lattice};
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Sets the fact of a value that an op defines, or of an argument of its regions.
     pub(super) fn set(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         value: Value,
         fact: A::Fact,
@@ -35,7 +35,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         *slot = fact;
         if self.checks_order && self.cycle.rounds.is_empty() {
             self.queue.dirty.push(value);
-            if let Moved::These(moved) = &mut self.moved {
+            if let ChangedValues::These(moved) = &mut self.moved {
                 moved.push(value);
             }
         }
@@ -44,17 +44,28 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Returns the fact of an operand; unknown if the operand carries no fact or its definition
     /// does not precede the op.
-    pub(super) fn read(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+    pub(super) fn read(&self, ir: &AnalysisInput<'_, A::Base>, op: Op, index: usize) -> A::Fact {
         self.read_at(ir, op, index, false)
     }
 
-    /// Like [`Sparse::read`], for a yield or branch that was visited before and passes the value
+    /// Like [`SparseSolver::read`], for a yield or branch that was visited before and passes the value
     /// now.
-    pub(super) fn read_passed(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+    pub(super) fn read_passed(
+        &self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        index: usize,
+    ) -> A::Fact {
         self.read_at(ir, op, index, true)
     }
 
-    fn read_at(&self, ir: &Input<'_, A::Base>, op: Op, index: usize, passed: bool) -> A::Fact {
+    fn read_at(
+        &self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        index: usize,
+        passed: bool,
+    ) -> A::Fact {
         let value = ir.op(op).operands.get(index).and_then(|it| it.value);
         let Some(value) = value.filter(|&it| self.carries(ir, it)) else {
             return A::Fact::unknown();
@@ -63,16 +74,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return A::Fact::unknown();
         }
         let fact = &self.facts[value.index()];
-        if A::LOOPS == Loops::Replayed && *fact == A::Fact::bottom() && !self.is_computed(ir, value)
+        if A::LOOPS == LoopPolicy::Replayed
+            && *fact == A::Fact::bottom()
+            && !self.is_computed(ir, value)
         {
             return A::Fact::unknown();
         }
         fact.clone()
     }
 
-    /// Returns true if the definition of a value precedes a use. If `passed`, the value is read
+    /// Returns true if the definition of a value precedes a use. If `successor_operands`, the value is read
     /// later than at the position of the use in the text.
-    fn is_in_order(&self, ir: &Input<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
+    fn is_in_order(
+        &self,
+        ir: &AnalysisInput<'_, A::Base>,
+        value: Value,
+        user: Op,
+        passed: bool,
+    ) -> bool {
         let (defining_op, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
             Def::Argument(block, _) => match ir.block(block).label {
@@ -93,7 +112,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let user = ancestor_in(ir, user, region);
             user.is_some_and(|it| it != defining_op && ir.is_before(defining_op, it))
         };
-        let stamp = self.stamp[defining_op.index()];
+        let stamp = self.last_visit[defining_op.index()];
         if let Some(&BlockPass { start, .. }) =
             self.cycle.passes.iter().find(|it| it.region == region)
         {
@@ -115,7 +134,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Computes the results of an op without regions.
-    pub(super) fn apply(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
+    pub(super) fn apply(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.reached[op.index()] = live;
         self.recorded(ir, op, VisitPart::Op, live, |it| match it.run_call(ir, op, live) {
             Some(given) => it.set_results(ir, op, given, live),
@@ -125,7 +144,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Sets the results of an op to the facts that the analysis computes.
     #[inline(never)]
-    fn transfer(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
+    fn transfer(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op, live: bool) -> Changed {
         let mut operands: Option<SmallVec<[A::Fact; 4]>> = None;
         let mut changed = Changed::No;
         let log = ReadLog::default();
@@ -135,7 +154,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if live && self.carries(ir, value) {
                 let operands = operands.get_or_insert_with(|| self.operands(ir, op));
                 fact = self.analysis.transfer(&cx, op, index, operands);
-                let computed = Computed { op, result: index, operands, fact: &fact };
+                let computed = ComputedResult { op, result: index, operands, fact: &fact };
                 self.observer.computed(&self.analysis, ir, computed, &self.cycle.rounds);
                 if fact != A::Fact::bottom() {
                     fact = self.analysis.refine(&cx, value, fact);
@@ -150,7 +169,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Runs `visit`, and calls the recorder before and after it.
     pub(super) fn recorded<T>(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         part: VisitPart,
         is_live: bool,
@@ -192,17 +211,23 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Returns true if control may go from an op to its successor or region number `index`,
     /// according to the facts.
-    pub(super) fn may_take(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> bool {
-        match flow::decider(ir, op) {
+    pub(super) fn may_take(&self, ir: &AnalysisInput<'_, A::Base>, op: Op, index: usize) -> bool {
+        match flow::controlling_operand(ir, op) {
             Some(at) => flow::may_take(ir, op, index, self.interval(ir, op, at, true)),
             None => true,
         }
     }
 
-    /// Returns the range of an integer operand; `passed` as in [`Sparse::read_passed`].
-    fn interval(&self, ir: &Input<'_, A::Base>, op: Op, index: usize, passed: bool) -> Interval {
+    /// Returns the range of an integer operand; `successor_operands` as in [`SparseSolver::read_passed`].
+    fn interval(
+        &self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        index: usize,
+        passed: bool,
+    ) -> Interval {
         let value = ir.op(op).operands.get(index).and_then(|it| it.value);
-        let Some(value) = value else { return Interval::Any };
+        let Some(value) = value else { return Interval::Unknown };
         let fact = self.read_at(ir, op, index, passed);
         let (interner, ty) = (&ir.interner, ir.value(value).ty);
         let known = self.analysis.interval(interner, ty, &fact);
@@ -210,18 +235,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Returns the trip count of a loop.
-    pub(super) fn trips(&self, ir: &Input<'_, A::Base>, op: Op) -> Trips {
-        flow::trips(ir, op, &|at| self.interval(ir, op, at, false).bounds())
+    pub(super) fn trips(&self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> TripCount {
+        flow::trip_count(ir, op, &|at| self.interval(ir, op, at, false).bounds())
     }
 
     /// Sets the liveness and the arguments of the entry of a region of an op that is not a loop.
-    pub(super) fn open(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
+    pub(super) fn open(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        index: usize,
+        live: bool,
+    ) {
         self.recorded(ir, op, VisitPart::Region(index), live, |it| {
             it.open_region(ir, op, index, live);
         });
     }
 
-    fn open_region(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
+    fn open_region(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op, index: usize, live: bool) {
         let region = ir.op(op).regions[index].1;
         let flow = Flow::of(ir, op);
         let live = live
@@ -244,7 +275,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                         None => self.entry(ir, op, index, value),
                     }
                 }
-                _ => match flow::forwarded(ir, op, index) {
+                _ => match flow::forwarded_operand(ir, op, index) {
                     Some(at) => self.read(ir, op, at),
                     None => self.entry(ir, op, index, value),
                 },
@@ -261,26 +292,29 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Returns the fact of a region argument into which no operand flows.
     pub(super) fn entry(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         index: usize,
         value: Value,
     ) -> A::Fact {
         let flow = Flow::of(ir, op);
-        let n = if flow == Flow::Function { 0 } else { flow.n_own(ir.op(op).operands.len()) };
+        let n =
+            if flow == Flow::Function { 0 } else { flow.n_own_operands(ir.op(op).operands.len()) };
         let operands: SmallVec<[A::Fact; 4]> = (0..n).map(|it| self.read(ir, op, it)).collect();
-        self.ask(ir, op, |it, cx| it.entry(cx, op, index, value, &operands))
+        self.query_analysis(ir, op, |it, cx| {
+            it.entry_argument_fact(cx, op, index, value, &operands)
+        })
     }
 
     /// Returns the facts of the operands of an op.
-    fn operands(&self, ir: &Input<'_, A::Base>, op: Op) -> SmallVec<[A::Fact; 4]> {
+    fn operands(&self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> SmallVec<[A::Fact; 4]> {
         (0..ir.op(op).operands.len()).map(|it| self.read(ir, op, it)).collect()
     }
 
     /// Sets the arguments of a block of a region of an op to unknown.
     pub(super) fn set_unknown(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         block: Block,
         live: bool,
@@ -293,7 +327,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Joins the results of an op with regions from its yields. The op is not a loop.
-    pub(super) fn join_yields(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
+    pub(super) fn join_yields(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op, live: bool) {
         if ir.op(op).results.is_empty() {
             return;
         }
@@ -312,7 +346,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.recorded(ir, op, VisitPart::Results, live, |it| it.join_ends(ir, op, live));
     }
 
-    fn join_ends(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
+    fn join_ends(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         let flow = Flow::of(ir, op);
         if let Flow::Forall { first } = flow {
@@ -335,7 +369,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut lacking = !is_choice || flow::may_skip(ir, op);
         if is_choice {
             for &(_, region) in &data.regions {
-                let of_region = flow::yields(ir, region);
+                let of_region = flow::yield_ops(ir, region);
                 let entered = self.is_block_live(flow::entry_block(ir, region));
                 lacking |= entered && of_region.is_empty();
                 ends.extend(of_region);
@@ -350,7 +384,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             } else {
                 let mut fact = A::Fact::bottom();
                 for &end in &ends {
-                    let at = flow::yielded(ir, end).start + index;
+                    let at = flow::yielded_operands(ir, end).start + index;
                     let _ = fact.join(&self.read_passed(ir, end, at));
                 }
                 fact
@@ -360,13 +394,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Computes the liveness and the arguments of a non-entry block from the branches to it.
-    pub(super) fn visit_label(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
+    pub(super) fn visit_label(&mut self, ir: &AnalysisInput<'_, A::Base>, label: Op) -> Changed {
         self.recorded(ir, label, VisitPart::Block, true, |it| it.join_branches(ir, label))
     }
 
-    fn join_branches(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
+    fn join_branches(&mut self, ir: &AnalysisInput<'_, A::Base>, label: Op) -> Changed {
         let block = ir.label_block(label);
-        self.stamp[label.index()] = self.clock;
+        self.last_visit[label.index()] = self.clock;
         self.branches.labels.insert(label, (ir.op(label).parent, ir.label_block(label)));
         let data = ir.block(block);
         let live_edges: SmallVec<[(Op, usize); 4]> = data
@@ -384,7 +418,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let mut fact = A::Fact::bottom();
             if live && self.carries(ir, value) {
                 for &(op, index) in &live_edges {
-                    match flow::passed(ir, op, index) {
+                    match flow::successor_operands(ir, op, index) {
                         Some(range) if range.start + at < range.end => {
                             let _ = fact.join(&self.read_passed(ir, op, range.start + at));
                         }
@@ -405,9 +439,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                         if is_saturated {
                             block_cycle.open.push((label, at));
                             match block_cycle.saturated {
-                                Saturated::Stays => continue,
-                                Saturated::GoesOn => {}
-                                Saturated::IsUnbounded => {
+                                SaturatedPolicy::Fixed => continue,
+                                SaturatedPolicy::Free => {}
+                                SaturatedPolicy::Unbounded => {
                                     fact = self.analysis.unbounded(&fact).unwrap_or(fact);
                                 }
                             }
@@ -428,7 +462,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Returns true if the op that computes a value was reached. The fact bottom then means that
     /// the op never ends.
-    fn is_computed(&self, ir: &Input<'_, A::Base>, value: Value) -> bool {
+    fn is_computed(&self, ir: &AnalysisInput<'_, A::Base>, value: Value) -> bool {
         match ir.value(value).def {
             Def::Result(op, _) => self.reached[op.index()],
             Def::Argument(block, _) => self.live[block.index()],

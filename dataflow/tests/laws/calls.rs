@@ -7,8 +7,10 @@ use std::fmt::{self, Write as _};
 
 use noisy_dataflow::flow;
 use noisy_dataflow::lattice::Chain;
-use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Input, Moved, Sparse, SparseForward};
-use noisy_dataflow::view::View;
+use noisy_dataflow::sparse::{
+    AnalysisContext, AnalysisInput, CallPolicy, ChangedValues, Domain, SparseForward, SparseSolver,
+};
+use noisy_dataflow::view::ProgramView;
 use noisy_syntax::{Ir, Op, OpKind, Source, Value};
 use noisy_twin::Twin;
 
@@ -39,13 +41,13 @@ impl fmt::Display for Bits {
 
 /// Sums and products increase the number of bits, and a difference has one bit.
 #[derive(Debug)]
-struct Growth(Calls);
+struct Growth(CallPolicy);
 
 impl SparseForward for Growth {
     type Fact = Bits;
     type Base = ();
 
-    fn calls(&self) -> Calls {
+    fn calls(&self) -> CallPolicy {
         self.0
     }
 
@@ -65,7 +67,7 @@ impl SparseForward for Growth {
         }
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         _cx: &AnalysisContext<'_, ()>,
         _op: Op,
@@ -154,7 +156,7 @@ fn values(ir: &Ir) -> Vec<Value> {
 }
 
 /// Returns a description of all contexts: function, arguments, assumption and calls.
-fn contexts(ir: &Ir, facts: &Sparse<Growth>) -> Vec<String> {
+fn contexts(ir: &Ir, facts: &SparseSolver<Growth>) -> Vec<String> {
     let mut out = Vec::new();
     for function in flow::functions(ir) {
         for it in facts.contexts(ir, function) {
@@ -181,14 +183,14 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
-fn edits_equal_reading_anew(calls: Calls, n_cyclic: usize) {
+fn check_edits_equal_fresh_solution(calls: CallPolicy, n_cyclic: usize) {
     let (mut n_costly, mut n_less) = (0_u64, 0);
     let (first, n_programs) = (number("CALL_SEED", 1), number("CALL_PROGRAMS", 150));
     for seed in first..first + n_programs {
         let mut random = Random::new(seed * 7177 + n_cyclic as u64);
         let mut source = Source::new(&program(&mut random, n_cyclic));
-        let input = Input { ir: source.ir(), base: &() };
-        let mut facts = Sparse::new(&input, Growth(calls));
+        let input = AnalysisInput { ir: source.ir(), base: &() };
+        let mut facts = SparseSolver::new(&input, Growth(calls));
         if !has_calls_outside_functions(source.ir()) {
             let twin = Twin::solve(&input, Growth(calls), false);
             for value in values(source.ir()) {
@@ -210,9 +212,9 @@ fn edits_equal_reading_anew(calls: Calls, n_cyclic: usize) {
             };
             undo = Some((range.start..range.start + new.len(), text[range.clone()].to_owned()));
             let delta = source.edit(range.clone(), &new);
-            let input = Input { ir: source.ir(), base: &() };
-            facts.update(&input, &delta, &Moved::These(Vec::new()));
-            let anew = Sparse::new(&input, Growth(calls));
+            let input = AnalysisInput { ir: source.ir(), base: &() };
+            facts.update(&input, &delta, &ChangedValues::These(Vec::new()));
+            let anew = SparseSolver::new(&input, Growth(calls));
             let told = format!("seed {seed}: {range:?} -> {new:?}\n{text}");
             for value in values(source.ir()) {
                 let name = source.ir().value_text(value);
@@ -230,21 +232,27 @@ fn edits_equal_reading_anew(calls: Calls, n_cyclic: usize) {
 }
 
 #[test]
-fn edits_of_few_vectors_equal_reading_anew() {
-    edits_equal_reading_anew(Calls::APART, 0);
-    edits_equal_reading_anew(Calls::SHOWN, 0);
+fn edits_of_few_vectors_equal_fresh_solution() {
+    check_edits_equal_fresh_solution(CallPolicy::FOR_TRANSFORMS, 0);
+    check_edits_equal_fresh_solution(CallPolicy::FOR_DISPLAY, 0);
 }
 
 #[test]
-fn edits_of_recursions_equal_reading_anew() {
-    edits_equal_reading_anew(Calls::APART, 10);
-    edits_equal_reading_anew(Calls::SHOWN, 30);
+fn edits_of_recursions_equal_fresh_solution() {
+    check_edits_equal_fresh_solution(CallPolicy::FOR_TRANSFORMS, 10);
+    check_edits_equal_fresh_solution(CallPolicy::FOR_DISPLAY, 30);
 }
 
 #[test]
-fn edits_of_joined_vectors_equal_reading_anew() {
+fn edits_of_joined_vectors_equal_fresh_solution() {
     for apart in 1..4 {
-        edits_equal_reading_anew(Calls::Followed { apart, shows_uncalled: apart == 2 }, 0);
-        edits_equal_reading_anew(Calls::Followed { apart, shows_uncalled: apart != 2 }, 20);
+        check_edits_equal_fresh_solution(
+            CallPolicy::Followed { max_contexts: apart, analyzes_uncalled: apart == 2 },
+            0,
+        );
+        check_edits_equal_fresh_solution(
+            CallPolicy::Followed { max_contexts: apart, analyzes_uncalled: apart != 2 },
+            20,
+        );
     }
 }

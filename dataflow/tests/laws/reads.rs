@@ -6,8 +6,11 @@ use std::hash::{Hash, Hasher};
 
 use noisy_dataflow::flow::Interval;
 use noisy_dataflow::lattice::{Changed, Lattice};
-use noisy_dataflow::sparse::{AnalysisContext, Base, Domain, Input, Moved, Sparse, SparseForward};
-use noisy_dataflow::view::{Types, View};
+use noisy_dataflow::sparse::{
+    AnalysisContext, AnalysisInput, BaseAnalyses, ChangedValues, Domain, SparseForward,
+    SparseSolver,
+};
+use noisy_dataflow::view::{HasInterner, ProgramView};
 use noisy_syntax::{AttrData, Def, Interner, Op, Source, Type, Value};
 use rustc_hash::FxHasher;
 
@@ -52,7 +55,7 @@ impl Domain for Digest {
 /// Reads the definitions of operands, of their operands, and so on, and resolves symbols and reads
 /// types.
 #[derive(Debug)]
-struct Curious {
+struct DefinitionReader {
     /// True if the digest includes the facts of operands.
     adds_facts: bool,
     /// Number of steps along definitions; with 0 only the types of operands are read.
@@ -66,7 +69,7 @@ fn number(cx: &AnalysisContext<'_, ()>, op: Op, name: &str) -> Option<i128> {
     }
 }
 
-impl Curious {
+impl DefinitionReader {
     /// Reads an op, and the definitions of its operands for some steps.
     fn look(cx: &AnalysisContext<'_, ()>, op: Op, steps: usize, out: &mut impl Hasher) {
         cx.op_name(op).hash(out);
@@ -97,7 +100,7 @@ impl Curious {
     }
 }
 
-impl SparseForward for Curious {
+impl SparseForward for DefinitionReader {
     type Fact = Digest;
     type Base = ();
 
@@ -133,40 +136,40 @@ impl SparseForward for Curious {
 }
 
 /// The facts of the first analysis.
-struct Below(Sparse<Curious>);
+struct Below(SparseSolver<DefinitionReader>);
 
-impl Base for Below {
+impl BaseAnalyses for Below {
     type Facts<'a> = Option<Digest>;
 
-    fn known(&self, _: &Interner, _: Type, value: Value) -> Option<Digest> {
+    fn facts_of(&self, _: &Interner, _: Type, value: Value) -> Option<Digest> {
         self.0.fact(value).copied()
     }
 
     fn interval(&self, _: &Interner, _: Type, _: Value) -> Interval {
-        Interval::Any
+        Interval::Unknown
     }
 }
 
 /// Reads base facts about operands, about the operands of their definitions, and so on.
 #[derive(Debug)]
-struct Leaning {
+struct BaseReader {
     steps: usize,
 }
 
-impl Leaning {
+impl BaseReader {
     fn look(cx: &AnalysisContext<'_, Below>, op: Op, steps: usize, out: &mut impl Hasher) {
         for value in cx.op(op).operands.iter().filter_map(|it| it.value) {
             match cx.def(value) {
                 Def::Result(defining_op, _) if steps > 0 => {
                     Self::look(cx, defining_op, steps - 1, out);
                 }
-                _ => format!("{:?}", cx.known(value)).hash(out),
+                _ => format!("{:?}", cx.base_facts(value)).hash(out),
             }
         }
     }
 }
 
-impl SparseForward for Leaning {
+impl SparseForward for BaseReader {
     type Fact = Digest;
     type Base = Below;
 
@@ -232,29 +235,34 @@ fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
 }
 
 #[test]
-fn reads_again_after_edits() {
+fn revisits_readers_after_edits() {
     let (mut n_moved, mut n_moved_above) = (0, 0);
     for seed in 1..=400 {
         let mut random = Random::new(seed * 7919 + 1);
         let text = program(&mut random);
         let mut source = Source::new(&text);
         let steps = seed as usize % 3;
-        let curious = || Curious { adds_facts: seed % 2 == 0, steps };
-        let mut below = Below(Sparse::new(&Input { ir: source.ir(), base: &() }, curious()));
-        let mut above = Sparse::new(&Input { ir: source.ir(), base: &below }, Leaning { steps });
+        let curious = || DefinitionReader { adds_facts: seed % 2 == 0, steps };
+        let mut below =
+            Below(SparseSolver::new(&AnalysisInput { ir: source.ir(), base: &() }, curious()));
+        let mut above = SparseSolver::new(
+            &AnalysisInput { ir: source.ir(), base: &below },
+            BaseReader { steps },
+        );
         for _ in 0..12 {
             let (range, new) = edit(&mut random, &source.text().to_string());
             let delta = source.edit(range, &new);
             let ir = source.ir();
-            let input = Input { ir, base: &() };
-            below.0.update(&input, &delta, &Moved::These(Vec::new()));
-            let moved = below.0.moved().clone();
-            n_moved += usize::from(moved != Moved::These(Vec::new()));
-            let anew = Sparse::new(&input, curious());
-            let input = Input { ir, base: &below };
+            let input = AnalysisInput { ir, base: &() };
+            below.0.update(&input, &delta, &ChangedValues::These(Vec::new()));
+            let moved = below.0.changed_values().clone();
+            n_moved += usize::from(moved != ChangedValues::These(Vec::new()));
+            let anew = SparseSolver::new(&input, curious());
+            let input = AnalysisInput { ir, base: &below };
             above.update(&input, &delta, &moved);
-            n_moved_above += usize::from(*above.moved() != Moved::These(Vec::new()));
-            let anew_above = Sparse::new(&input, Leaning { steps });
+            n_moved_above +=
+                usize::from(*above.changed_values() != ChangedValues::These(Vec::new()));
+            let anew_above = SparseSolver::new(&input, BaseReader { steps });
             ir.walk(ir.root(), &mut |op| {
                 for &value in &ir.op(op).results {
                     let text = source.text().to_string();

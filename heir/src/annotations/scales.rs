@@ -10,8 +10,8 @@
 use noisy_syntax::{Def, Ir, Op, Value};
 
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::Heir;
-use crate::text::annotation::{self, Said};
+use crate::facts::known::CiphertextFacts;
+use crate::text::annotation::{self, WrittenNumber};
 use crate::text::params::SchemeParams;
 use crate::text::setting::Scheme;
 use noisy_dataflow::flow;
@@ -28,7 +28,7 @@ pub enum ScaleFault {
         is_partial: bool,
     },
     /// The scales of an op contradict each other.
-    Wrong {
+    Contradictory {
         /// The op.
         op: Op,
         /// The message, with the numbers.
@@ -39,47 +39,48 @@ pub enum ScaleFault {
 }
 
 /// Returns the contradiction in the scales of one op.
-pub(crate) fn wrong(ir: &Ir, heir: &Heir, op: Op) -> Option<ScaleFault> {
-    let rules = Rules { ir, heir };
-    let (message, values) = rules.wrong(op)?;
-    Some(ScaleFault::Wrong { op, message, values })
+pub(crate) fn contradiction(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<ScaleFault> {
+    let rules = ScaleRules { ir, heir };
+    let (message, values) = rules.contradiction(op)?;
+    Some(ScaleFault::Contradictory { op, message, values })
 }
 
 /// Returns the first ciphertext without a scale: an argument of a function that contains a generic,
 /// or else a result of a generic. `holders` are the functions and generics, in textual order.
-pub(crate) fn missing(ir: &Ir, heir: &Heir, holders: &[Op]) -> Option<ScaleFault> {
-    Rules { ir, heir }.missing(holders)
+pub(crate) fn first_missing(ir: &Ir, heir: &CiphertextFacts, holders: &[Op]) -> Option<ScaleFault> {
+    ScaleRules { ir, heir }.first_missing(holders)
 }
 
-struct Rules<'a> {
+struct ScaleRules<'a> {
     ir: &'a Ir,
-    heir: &'a Heir,
+    heir: &'a CiphertextFacts,
 }
 
-impl Rules<'_> {
+impl ScaleRules<'_> {
     /// Returns the CKKS parameters for a value.
     fn params(&self, value: Value) -> Option<&SchemeParams> {
-        let (scheme, params) = annotation::params(self.heir.setting_for(self.ir, value)?)?;
+        let (scheme, params) =
+            annotation::scheme_and_params(self.heir.setting_of_value(self.ir, value)?)?;
         (scheme == Scheme::Ckks).then_some(params)
     }
 
     /// Returns the written scale of a value.
     fn scale(&self, value: Value) -> Option<i64> {
-        self.said(value).number().map(i64::from)
+        self.written_scale(value).number().map(i64::from)
     }
 
     /// Reads the written scale of a value, or that of the value that is passed to an argument.
-    fn said(&self, value: Value) -> Said {
-        match (annotation::annotated(self.ir, value, "scale"), self.ir.value(value).def) {
-            (Said::Nothing, Def::Argument(block, _)) => {
-                let from = annotation::forwarded(self.ir, block, value);
-                from.map_or(Said::Nothing, |it| self.said(it))
+    fn written_scale(&self, value: Value) -> WrittenNumber {
+        match (annotation::annotated_number(self.ir, value, "scale"), self.ir.value(value).def) {
+            (WrittenNumber::Absent, Def::Argument(block, _)) => {
+                let from = annotation::forwarded_operand(self.ir, block, value);
+                from.map_or(WrittenNumber::Absent, |it| self.written_scale(it))
             }
             (said, _) => said,
         }
     }
 
-    fn missing(&self, holders: &[Op]) -> Option<ScaleFault> {
+    fn first_missing(&self, holders: &[Op]) -> Option<ScaleFault> {
         let ir = self.ir;
         let (mut first, mut is_partial) = (None, false);
         let mut look = |value: Value| {
@@ -87,11 +88,11 @@ impl Rules<'_> {
             if !is_encrypted || self.params(value).is_none() {
                 return;
             }
-            match self.said(value) {
-                Said::Number(_) => is_partial = true,
-                Said::Nothing => first = first.or(Some(value)),
+            match self.written_scale(value) {
+                WrittenNumber::Number(_) => is_partial = true,
+                WrittenNumber::Absent => first = first.or(Some(value)),
                 // Another diagnostic reports unreadable scales.
-                Said::Unreadable => {}
+                WrittenNumber::Unreadable => {}
             }
         };
         let generics = holders.iter().filter(|&&it| ir.is_secret_generic(it));
@@ -99,7 +100,7 @@ impl Rules<'_> {
         for &op in holders {
             if with_generic.contains(&op)
                 && ir.attr(op, "client.dec_func").is_none()
-                && let Some(body) = flow::body(ir, op)
+                && let Some(body) = flow::function_body(ir, op)
             {
                 ir.block(flow::entry_block(ir, body)).args.iter().copied().for_each(&mut look);
             }
@@ -111,7 +112,7 @@ impl Rules<'_> {
     }
 
     /// Returns the message about the scales of an op, and these scales.
-    fn wrong(&self, op: Op) -> Option<(String, Vec<(Value, i64)>)> {
+    fn contradiction(&self, op: Op) -> Option<(String, Vec<(Value, i64)>)> {
         let ir = self.ir;
         let data = ir.op(op);
         let (name, &[result]) = (ir.op_name(op), data.results.as_slice()) else { return None };
@@ -142,7 +143,7 @@ impl Rules<'_> {
                 })
             }
             "mgmt.modreduce" => {
-                let level = self.heir.left(first)?;
+                let level = self.heir.remaining_levels(first)?;
                 let bits = crate::facts::scale::modulus_bits(*params.q.get(level)?);
                 let wanted = input - bits;
                 (to != wanted).then(|| {

@@ -8,7 +8,7 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::fact::Ciphertext;
-use crate::ops::placed::Placed;
+use crate::ops::placed::PlacedOp;
 use crate::ops::rules;
 use noisy_dataflow::flow;
 
@@ -18,17 +18,17 @@ use noisy_dataflow::flow;
 pub(crate) fn changing_functions(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
-    placed: Placed,
+    placed: PlacedOp,
 ) -> FxHashMap<Op, Op> {
     let mut out = FxHashMap::default();
     let mut stack: Vec<(Op, Op)> = Vec::new();
     for function in ir.functions() {
-        let Some(body) = flow::body(ir, function) else { continue };
+        let Some(body) = flow::function_body(ir, function) else { continue };
         let mut by = None;
         ir.walk(body, &mut |op| {
             if by.is_none()
                 && ir.op(op).kind != OpKind::FuncCall
-                && changes_number(ir, of, placed, op)
+                && has_changed_number(ir, of, placed, op)
             {
                 by = Some(op);
             }
@@ -47,7 +47,7 @@ pub(crate) fn changing_functions(
     out
 }
 
-fn changes_number(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: Placed, op: Op) -> bool {
+fn has_changed_number(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: PlacedOp, op: Op) -> bool {
     let may_be = |it: &Value| of(*it) != Ciphertext::Plain;
     let data = ir.op(op);
     if !data.results.iter().any(may_be) {
@@ -55,13 +55,13 @@ fn changes_number(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: Placed, op:
     }
     let name = ir.op_name(op);
     match placed {
-        Placed::Bootstrap(_) => rules::moves_level(name) || rules::multiplies(name),
-        Placed::Relinearize => {
+        PlacedOp::Bootstrap(_) => rules::has_level_rule(name) || rules::is_scale_product(name),
+        PlacedOp::Relinearize => {
             // The third operand of an op of `linalg` is the accumulator.
-            let n = if rules::contracts(name) { 2 } else { data.operands.len() };
+            let n = if rules::is_contraction(name) { 2 } else { data.operands.len() };
             let multiplied = data.operands.iter().take(n).filter_map(|it| it.value);
-            let is_product = rules::contracts(name)
-                || rules::dimension(name) == Some(rules::DimensionRule::Product);
+            let is_product = rules::is_contraction(name)
+                || rules::dimension_rule(name) == Some(rules::DimensionRule::Product);
             is_product && multiplied.filter(may_be).count() > 1
         }
     }

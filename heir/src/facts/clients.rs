@@ -7,24 +7,27 @@
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::Ciphertexts;
-use crate::facts::fact::{Ciphertext, Fact};
-use crate::text::setting::Settings;
+use crate::facts::ciphertext::CiphertextAnalysis;
+use crate::facts::fact::{Ciphertext, CiphertextFact};
+use crate::text::setting::DocumentSettings;
 use noisy_dataflow::flow;
 use noisy_dataflow::lattice::Lattice;
-use noisy_dataflow::sparse::Sparse;
+use noisy_dataflow::sparse::SparseSolver;
 
 /// Returns the facts of the arguments that are not fresh, by function and index.
-pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, usize), Fact> {
+pub(crate) fn entry_facts(
+    ir: &Ir,
+    facts: &SparseSolver<CiphertextAnalysis>,
+) -> FxHashMap<(Op, usize), CiphertextFact> {
     let mut out = FxHashMap::default();
-    for (client, values) in given(ir, &facts.analysis.settings) {
-        let mut joined = Fact::bottom();
+    for (client, values) in decrypted_values(ir, &facts.analysis.settings) {
+        let mut joined = CiphertextFact::bottom();
         for it in values.into_iter().filter_map(|it| facts.fact(it)) {
             if matches!(it.ciphertext, Ciphertext::Encrypted { .. }) {
                 let _ = joined.join(it);
             }
         }
-        if joined != Fact::bottom() {
+        if joined != CiphertextFact::bottom() {
             out.insert((client, 0), joined);
         }
     }
@@ -33,16 +36,16 @@ pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, us
 
 /// Returns the client functions that decrypt a result of another function, each with the returned
 /// values.
-pub(crate) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
-    let functions = functions(ir);
+pub(crate) fn decrypted_values(ir: &Ir, settings: &DocumentSettings) -> Vec<(Op, Vec<Value>)> {
+    let functions = top_level_functions(ir);
     let of = |&client: &Op| {
-        let (name, index) = decrypted(ir, client)?;
+        let (name, index) = decrypted_result(ir, client)?;
         let is_it = |it: &&Op| {
             ir.extra(**it).symbol.is_some_and(|symbol| ir.interner.str(symbol.0) == name)
         };
-        let is_here = |it: &&Op| settings.part(**it) == settings.part(client);
+        let is_here = |it: &&Op| settings.part_index(**it) == settings.part_index(client);
         let function = *functions.iter().filter(is_here).find(is_it)?;
-        let ends = flow::yields(ir, flow::body(ir, function)?);
+        let ends = flow::yield_ops(ir, flow::function_body(ir, function)?);
         let values = ends.into_iter().filter_map(|end| ir.op(end).operands.get(index)?.value);
         Some((client, values.collect()))
     };
@@ -51,7 +54,7 @@ pub(crate) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
 
 /// Returns the name of the function whose result a client function decrypts, and the index of the
 /// result.
-fn decrypted(ir: &Ir, function: Op) -> Option<(&str, usize)> {
+fn decrypted_result(ir: &Ir, function: Op) -> Option<(&str, usize)> {
     let AttrData::Dict(entries) = ir.interner.attr_data(ir.attr(function, "client.dec_func")?)
     else {
         return None;
@@ -70,7 +73,7 @@ fn decrypted(ir: &Ir, function: Op) -> Option<(&str, usize)> {
 
 /// Returns the functions outside of other functions, in program order. *Cost.* Bodies are not
 /// visited, because this runs after each edit.
-fn functions(ir: &Ir) -> Vec<Op> {
+fn top_level_functions(ir: &Ir) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack: Vec<Op> = ir.items(ir.root()).collect();
     stack.reverse();

@@ -41,7 +41,7 @@ impl<Q: Measure> Estimate<Q> {
     }
 
     /// Returns the fact of a result that has an unreachable or unknown operand.
-    pub(crate) fn undetermined(operands: &[Self]) -> Option<Self> {
+    pub(crate) fn unknown_operand(operands: &[Self]) -> Option<Self> {
         [Estimate::Bottom, Estimate::Unknown].into_iter().find(|it| operands.contains(it))
     }
 }

@@ -43,49 +43,49 @@ impl Dimension {
 /// The source of a number in HEIR's annotation of a value. Where paths meet, the largest variant
 /// counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum HeirNumber {
+pub(crate) enum NumberSource {
     /// HEIR finds no number, and annotates the number of a fresh ciphertext.
     #[default]
     Fresh,
     /// HEIR annotates the number that follows from the ops.
-    Same,
+    Inferred,
     /// The number depends on the order in which HEIR visits ops, and is not checked.
-    Open,
+    Unchecked,
 }
 
-impl HeirNumber {
+impl NumberSource {
     /// Leaves the number unchecked if a condition holds.
     pub(crate) fn open_if(&mut self, is_open: bool) {
         if is_open {
-            *self = HeirNumber::Open;
+            *self = NumberSource::Unchecked;
         }
     }
 }
 
 /// The sources of the level and of the dimension in HEIR's annotation of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct HeirNumbers {
-    pub(crate) level: HeirNumber,
-    pub(crate) dimension: HeirNumber,
+pub(crate) struct NumberSources {
+    pub(crate) level: NumberSource,
+    pub(crate) dimension: NumberSource,
 }
 
-impl HeirNumbers {
-    pub(crate) const FRESH: HeirNumbers = HeirNumbers::both(HeirNumber::Fresh);
-    pub(crate) const SAME: HeirNumbers = HeirNumbers::both(HeirNumber::Same);
-    pub(crate) const OPEN: HeirNumbers = HeirNumbers::both(HeirNumber::Open);
+impl NumberSources {
+    pub(crate) const FRESH: NumberSources = NumberSources::both(NumberSource::Fresh);
+    pub(crate) const SAME: NumberSources = NumberSources::both(NumberSource::Inferred);
+    pub(crate) const OPEN: NumberSources = NumberSources::both(NumberSource::Unchecked);
 
-    const fn both(number: HeirNumber) -> Self {
+    const fn both(number: NumberSource) -> Self {
         Self { level: number, dimension: number }
     }
 
     /// Returns true if some number is not checked.
     pub(crate) fn has_open(self) -> bool {
-        self.level == HeirNumber::Open || self.dimension == HeirNumber::Open
+        self.level == NumberSource::Unchecked || self.dimension == NumberSource::Unchecked
     }
 
     /// Returns the larger source of each number.
-    pub(crate) fn max(self, other: HeirNumbers) -> HeirNumbers {
-        HeirNumbers {
+    pub(crate) fn max(self, other: NumberSources) -> NumberSources {
+        NumberSources {
             level: self.level.max(other.level),
             dimension: self.dimension.max(other.dimension),
         }
@@ -148,26 +148,26 @@ impl Ciphertext {
 
 /// The fact that the analysis infers for a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Fact {
+pub struct CiphertextFact {
     /// The kind, the level and the dimension of the value.
     pub(crate) ciphertext: Ciphertext,
     /// The numbers in HEIR's annotation of the value.
-    pub(crate) written: HeirNumbers,
+    pub(crate) annotated: NumberSources,
 }
 
-impl From<Ciphertext> for Fact {
+impl From<Ciphertext> for CiphertextFact {
     fn from(ciphertext: Ciphertext) -> Self {
         let written = match ciphertext {
-            Ciphertext::Bottom => HeirNumbers::default(),
-            _ => HeirNumbers::SAME,
+            Ciphertext::Bottom => NumberSources::default(),
+            _ => NumberSources::SAME,
         };
-        Fact { ciphertext, written }
+        CiphertextFact { ciphertext, annotated: written }
     }
 }
 
-impl Domain for Fact {
+impl Domain for CiphertextFact {
     fn unknown() -> Self {
-        Fact { ciphertext: Ciphertext::Unknown, written: HeirNumbers::OPEN }
+        CiphertextFact { ciphertext: Ciphertext::Unknown, annotated: NumberSources::OPEN }
     }
 
     fn widened(&self, next: Self) -> Self {
@@ -181,26 +181,26 @@ impl Domain for Fact {
             },
             _ => next.ciphertext,
         };
-        Fact { ciphertext, ..next }
+        CiphertextFact { ciphertext, ..next }
     }
 }
 
-impl Lattice for Fact {
+impl Lattice for CiphertextFact {
     fn bottom() -> Self {
-        Fact::default()
+        CiphertextFact::default()
     }
 
     fn join(&mut self, other: &Self) -> Changed {
         let before = *self;
         self.ciphertext = before.ciphertext.join(other.ciphertext);
-        self.written = before.written.max(other.written);
+        self.annotated = before.annotated.max(other.annotated);
         Changed::when(*self != before)
     }
 }
 
-impl fmt::Display for Fact {
+impl fmt::Display for CiphertextFact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not_checked = if self.written.has_open() { ", not checked" } else { "" };
+        let not_checked = if self.annotated.has_open() { ", not checked" } else { "" };
         write!(f, "{}{not_checked}", self.ciphertext)
     }
 }

@@ -15,7 +15,7 @@ use noisy_dataflow::flow;
 
 /// A region, its first and last op, and the number of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Extent {
+struct RegionExtent {
     region: Region,
     n_arguments: usize,
     first: Option<Op>,
@@ -24,28 +24,28 @@ struct Extent {
 
 /// The header of an op with regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct OpHeader {
     kind: OpKind,
     is_generic: bool,
-    around: Region,
-    regions: SmallVec<[Extent; 1]>,
+    parent: Region,
+    regions: SmallVec<[RegionExtent; 1]>,
     symbol: Option<Name>,
     /// True for a function with a secret argument.
-    marks_secrets: bool,
+    has_secret_argument: bool,
     /// For a function, the attributes of HEIR's client functions. Attributes of modules are
     /// compared separately (`upkeep.rs`).
-    attributes: Vec<(Name, Attr)>,
+    client_attributes: Vec<(Name, Attr)>,
 }
 
-impl Header {
+impl OpHeader {
     /// Returns true if two headers differ only in the name of the op.
-    pub(crate) fn is_renamed(&self, other: &Header) -> bool {
-        *self == Header { symbol: self.symbol, ..other.clone() }
+    pub(crate) fn has_only_other_name(&self, other: &OpHeader) -> bool {
+        *self == OpHeader { symbol: self.symbol, ..other.clone() }
     }
 
     /// Returns true if the op is a client function, which names another function.
-    pub(crate) fn names_function(&self) -> bool {
-        !self.attributes.is_empty()
+    pub(crate) fn is_client_function(&self) -> bool {
+        !self.client_attributes.is_empty()
     }
 
     /// Returns the number of arguments of the regions.
@@ -65,7 +65,7 @@ impl Header {
             let n_arguments = ir.block(flow::entry_block(ir, region)).args.len();
             let mut ops = ir.items(region);
             let first = ops.find(|&it| ir.op(it).kind != OpKind::Label);
-            Extent { region, n_arguments, first, last }
+            RegionExtent { region, n_arguments, first, last }
         };
         let is_function = data.kind == OpKind::FuncFunc;
         let marks_secrets = is_function && ciphertext::has_secret_argument(ir, op);
@@ -75,11 +75,11 @@ impl Header {
         Some(Self {
             kind: data.kind,
             is_generic: ir.is_secret_generic(op),
-            around: data.parent,
+            parent: data.parent,
             regions: data.regions.iter().map(extent).collect(),
             symbol: extra.and_then(|it| it.symbol).map(|it| it.0),
-            marks_secrets,
-            attributes: attributes.unwrap_or_default(),
+            has_secret_argument: marks_secrets,
+            client_attributes: attributes.unwrap_or_default(),
         })
     }
 }

@@ -5,63 +5,65 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Def, Interner, Ir, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertexts, Moved};
-use crate::facts::fact::{Ciphertext, Dimension, Fact, HeirNumber, HeirNumbers, Level};
+use crate::facts::ciphertext::{CiphertextAnalysis, LevelChange};
+use crate::facts::fact::{
+    Ciphertext, CiphertextFact, Dimension, Level, NumberSource, NumberSources,
+};
 use crate::facts::{changing_functions, clients, conflicts, plaintext};
-use crate::ops::placed::Placed;
-use crate::options::{Model, Options};
-use crate::text::annotation::{self, Said};
-use crate::text::setting::{Scheme, SchemeFault, Setting, Settings};
+use crate::ops::placed::PlacedOp;
+use crate::options::{HeirOptions, NoiseModelName};
+use crate::text::annotation::{self, WrittenNumber};
+use crate::text::setting::{DocumentSettings, ModuleSetting, Scheme, SchemeFault};
 use crate::text::types::TypeFacts;
-use noisy_dataflow::sparse::{Domain, Input, Sparse};
+use noisy_dataflow::sparse::{AnalysisInput, Domain, SparseSolver};
 use noisy_integers::Integers;
 
 /// The solved facts of the ciphertexts of a program.
 #[derive(Debug)]
-pub struct Heir {
-    pub(crate) facts: Sparse<Ciphertexts>,
+pub struct CiphertextFacts {
+    pub(crate) facts: SparseSolver<CiphertextAnalysis>,
     /// For each part of the document, the largest level of any ciphertext, and true if no
     /// ciphertext of unknown level may have a larger one.
-    pub(crate) largest: Vec<(u32, bool)>,
+    pub(crate) largest_levels: Vec<(u32, bool)>,
     /// For the values that `mgmt.init` encodes, the level at which their other uses need them;
     /// computed at the first query.
-    pub(crate) sources: OnceLock<FxHashMap<Value, Option<Level>>>,
+    pub(crate) encoded_levels: OnceLock<FxHashMap<Value, Option<Level>>>,
     /// The functions that change dimensions, and those that change levels, each with an op that
     /// does; computed at the first query.
     pub(crate) changing_functions: [OnceLock<FxHashMap<Op, Op>>; 2],
     /// The remaining levels of each value.
-    pub(crate) left: Vec<Option<u32>>,
+    pub(crate) remaining_levels: Vec<Option<u32>>,
 }
 
-impl Heir {
+impl CiphertextFacts {
     /// Analyzes a program; `None` if it is not a HEIR program: no module names a scheme, no
     /// argument of a function is secret, and no op belongs to one of HEIR's dialects.
     pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
-        let ciphertexts = Ciphertexts::new(ir);
+        let ciphertexts = CiphertextAnalysis::new(ir);
         let has_scheme = ciphertexts.settings.all().any(|it| it.scheme.is_some());
-        if !has_scheme && !ciphertexts.marks_any() && !has_heir_op(ir) {
+        if !has_scheme && !ciphertexts.has_any_secret_marks() && !has_heir_op(ir) {
             return None;
         }
-        let input = Input { ir, base: integers.constants() };
+        let input = AnalysisInput { ir, base: integers.constants() };
         let mut it = Self {
-            largest: vec![(0, true); ciphertexts.settings.n_parts()],
-            facts: Sparse::new(&input, ciphertexts),
-            sources: OnceLock::new(),
+            largest_levels: vec![(0, true); ciphertexts.settings.n_parts()],
+            facts: SparseSolver::new(&input, ciphertexts),
+            encoded_levels: OnceLock::new(),
             changing_functions: Default::default(),
-            left: vec![None; ir.bounds().1],
+            remaining_levels: vec![None; ir.n_slots().1],
         };
-        let values = plaintext::values(ir);
+        let values = plaintext::all_values(ir);
         // Levels of one client function follow from those of others; conflicts change no level.
         for round in 0.. {
-            let entries = clients::entries(ir, &it.facts);
+            let entries = clients::entry_facts(ir, &it.facts);
             let has_other_conflicts = !it.find_conflicts(ir, &values).is_empty();
             let known = &mut it.facts.analysis;
-            if known.entries == entries && !has_other_conflicts {
+            if known.entry_facts == entries && !has_other_conflicts {
                 break;
             }
-            known.entries = entries;
+            known.entry_facts = entries;
             if round > MOST_CLIENTS {
-                known.entries.values_mut().for_each(|it| *it = Fact::unknown());
+                known.entry_facts.values_mut().for_each(|it| *it = CiphertextFact::unknown());
             }
             it.facts.solve(&input);
             if round > MOST_CLIENTS {
@@ -70,7 +72,8 @@ impl Heir {
         }
         for &value in &values {
             let Some(op) = ir.definition_site(value) else { continue };
-            let (level, is_known) = &mut it.largest[it.facts.analysis.settings.part(op)];
+            let (level, is_known) =
+                &mut it.largest_levels[it.facts.analysis.settings.part_index(op)];
             match ciphertext(&it.facts, value) {
                 Ciphertext::Encrypted { level: Level::Used(n), .. } => *level = n.max(*level),
                 Ciphertext::Unknown => *is_known = false,
@@ -78,7 +81,7 @@ impl Heir {
             }
         }
         for value in values {
-            it.left[value.index()] = it.find_left(ir, value);
+            it.remaining_levels[value.index()] = it.compute_remaining_levels(ir, value);
         }
         Some(it)
     }
@@ -88,11 +91,11 @@ impl Heir {
     pub(crate) fn find_conflicts(&mut self, ir: &Ir, values: &[Value]) -> Vec<Value> {
         let before = &self.facts.analysis.conflicts;
         let of = |it: Value| ciphertext(&self.facts, it);
-        let mut source = plaintext::direct_once(ir, &of);
+        let mut source = plaintext::cached_direct_demand(ir, &of);
         let mut changed = Vec::new();
         for &value in values {
             let is_there = is_current(ir, value);
-            let now = is_there.then(|| conflicts::conflict(ir, value, &of, &mut source));
+            let now = is_there.then(|| conflicts::conflicting_numbers(ir, value, &of, &mut source));
             let now = now.filter(|it| it.has_open());
             if before.get(&value).copied() != now {
                 changed.push((value, now));
@@ -110,47 +113,50 @@ impl Heir {
 
     /// Returns the remaining levels of a value: those that `mgmt.mgmt` or its type states, else the
     /// number of moduli minus the used levels.
-    pub fn left(&self, value: Value) -> Option<usize> {
-        usize::try_from((*self.left.get(value.index())?)?).ok()
+    pub fn remaining_levels(&self, value: Value) -> Option<usize> {
+        usize::try_from((*self.remaining_levels.get(value.index())?)?).ok()
     }
 
-    /// Computes [`Heir::left`] from the text and the facts.
-    pub(crate) fn find_left(&self, ir: &Ir, value: Value) -> Option<u32> {
-        u32::try_from(self.left_by_text(ir, value)?).ok()
+    /// Computes [`CiphertextFacts::remaining_levels`] from the text and the facts.
+    pub(crate) fn compute_remaining_levels(&self, ir: &Ir, value: Value) -> Option<u32> {
+        u32::try_from(self.remaining_levels_by_text(ir, value)?).ok()
     }
 
-    fn left_by_text(&self, ir: &Ir, value: Value) -> Option<usize> {
-        match annotation::annotated(ir, value, "level") {
-            Said::Number(level) => return usize::try_from(level).ok(),
-            Said::Unreadable => return None,
-            Said::Nothing => {}
+    fn remaining_levels_by_text(&self, ir: &Ir, value: Value) -> Option<usize> {
+        match annotation::annotated_number(ir, value, "level") {
+            WrittenNumber::Number(level) => return usize::try_from(level).ok(),
+            WrittenNumber::Unreadable => return None,
+            WrittenNumber::Absent => {}
         }
         if let Some(level) = self.level_by_type(ir, value) {
             return Some(level);
         }
         if let Def::Argument(block, _) = ir.value(value).def
-            && let Some(from) = annotation::forwarded(ir, block, value)
+            && let Some(from) = annotation::forwarded_operand(ir, block, value)
         {
-            return self.left_by_text(ir, from);
+            return self.remaining_levels_by_text(ir, from);
         }
         // The level of a plaintext depends on its uses, and edits of the uses do not update it.
         if self.ciphertext(value) == Ciphertext::Plain {
             return None;
         }
         let used = usize::try_from(self.level(ir, value)?).ok()?;
-        annotation::params(self.setting_for(ir, value)?)?.1.max_level().checked_sub(used)
+        annotation::scheme_and_params(self.setting_of_value(ir, value)?)?
+            .1
+            .max_level()
+            .checked_sub(used)
     }
 
     /// Returns the number of levels for a value according to the options: those between bootstraps
     /// plus those that a bootstrap uses.
-    pub(crate) fn budget(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
-        let taken = self.setting_for(ir, value).map_or(0, |it| it.bootstrap_level);
+    pub(crate) fn level_budget(&self, ir: &Ir, options: HeirOptions, value: Value) -> Option<u32> {
+        let taken = self.setting_of_value(ir, value).map_or(0, |it| it.bootstrap_level);
         Some(options.level_budget?.get().saturating_add(taken))
     }
 
     /// Returns the number of modulus switches that the parameters for a value allow.
-    pub fn switches(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let setting = self.setting_for(ir, value)?;
+    pub fn n_modulus_switches(&self, ir: &Ir, value: Value) -> Option<u32> {
+        let setting = self.setting_of_value(ir, value)?;
         match &setting.params {
             Some(Ok(params)) if setting.scheme != Some(Scheme::Bfv) => {
                 u32::try_from(params.max_level()).ok()
@@ -160,17 +166,17 @@ impl Heir {
     }
 
     /// Returns the setting of the first module that names a scheme.
-    pub fn setting(&self) -> &Setting {
+    pub fn setting(&self) -> &ModuleSetting {
         self.facts.analysis.settings.first()
     }
 
     /// Returns the setting of the module around an op: the first module with attributes in the part
     /// of the document that contains the op.
-    pub fn setting_of(&self, op: Op) -> Option<&Setting> {
+    pub fn setting_of(&self, op: Op) -> Option<&ModuleSetting> {
         self.facts.analysis.settings.of(op)
     }
 
-    pub(crate) fn settings(&self) -> &Arc<Settings> {
+    pub(crate) fn settings(&self) -> &Arc<DocumentSettings> {
         &self.facts.analysis.settings
     }
 
@@ -180,16 +186,16 @@ impl Heir {
     }
 
     /// Returns the setting of the module around the definition of a value.
-    pub(crate) fn setting_for(&self, ir: &Ir, value: Value) -> Option<&Setting> {
+    pub(crate) fn setting_of_value(&self, ir: &Ir, value: Value) -> Option<&ModuleSetting> {
         self.setting_of(ir.definition_site(value)?)
     }
 
     /// Returns the chosen noise model, else the model of average bounds for the scheme.
-    pub fn noise_model(&self, chosen: Option<Model>) -> Option<Model> {
+    pub fn noise_model(&self, chosen: Option<NoiseModelName>) -> Option<NoiseModelName> {
         let default = || {
             self.settings().all().find_map(|it| match it.scheme? {
-                Scheme::Bgv => Some(Model::BgvKpz21),
-                Scheme::Bfv => Some(Model::BfvKpz21),
+                Scheme::Bgv => Some(NoiseModelName::BgvKpz21),
+                Scheme::Bfv => Some(NoiseModelName::BfvKpz21),
                 Scheme::Ckks => None,
             })
         };
@@ -198,24 +204,24 @@ impl Heir {
 
     /// Returns the largest number of levels that a value may use: those of the options, else those
     /// of the moduli; `None` without either.
-    pub fn available(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
-        self.budget(ir, options, value).or_else(|| self.switches(ir, value))
+    pub fn n_available_levels(&self, ir: &Ir, options: HeirOptions, value: Value) -> Option<u32> {
+        self.level_budget(ir, options, value).or_else(|| self.n_modulus_switches(ir, value))
     }
 
     /// Returns the largest number of levels that a ciphertext of the program uses.
-    pub(crate) fn levels(&self) -> u32 {
-        self.largest.iter().map(|it| it.0).max().unwrap_or(0)
+    pub(crate) fn largest_level(&self) -> u32 {
+        self.largest_levels.iter().map(|it| it.0).max().unwrap_or(0)
     }
 
     /// Returns the index of the part of the document that contains a value.
-    pub(crate) fn part(&self, ir: &Ir, value: Value) -> usize {
-        ir.definition_site(value).map_or(0, |it| self.settings().part(it))
+    pub(crate) fn part_index(&self, ir: &Ir, value: Value) -> usize {
+        ir.definition_site(value).map_or(0, |it| self.settings().part_index(it))
     }
 
     /// Returns the largest number of levels that a ciphertext uses in the part of the document that
     /// contains a value.
-    pub fn levels_around(&self, ir: &Ir, value: Value) -> u32 {
-        self.largest.get(self.part(ir, value)).map_or(0, |it| it.0)
+    pub fn largest_level_around(&self, ir: &Ir, value: Value) -> u32 {
+        self.largest_levels.get(self.part_index(ir, value)).map_or(0, |it| it.0)
     }
 
     /// Returns the kind of a value, with its level and dimension if it is a ciphertext.
@@ -225,10 +231,10 @@ impl Heir {
 
     /// Returns true if all conflicts are calls that pass other levels than their callees take. The
     /// facts are then correct for each call. *Cost.* The conflicts, with their uses.
-    pub(crate) fn conflicts_in_calls_only(&self, ir: &Ir) -> bool {
+    pub(crate) fn has_conflicts_in_calls_only(&self, ir: &Ir) -> bool {
         let of = |it: Value| self.ciphertext(it);
         let mut conflicts = self.facts.analysis.conflicts.keys();
-        conflicts.all(|&it| conflicts::passes_other_level(ir, it, &of))
+        conflicts.all(|&it| conflicts::is_passed_at_other_level(ir, it, &of))
     }
 
     /// Returns the number of ops that the last update visited.
@@ -238,26 +244,26 @@ impl Heir {
 
     /// Returns true if the level of a value is not checked (see `docs/heir-reference.md`).
     pub fn is_level_unchecked(&self, value: Value) -> bool {
-        self.written_as(value).level == HeirNumber::Open
+        self.number_sources(value).level == NumberSource::Unchecked
     }
 
-    /// As [`Heir::is_level_unchecked`], of the number of polynomials.
+    /// As [`CiphertextFacts::is_level_unchecked`], of the number of polynomials.
     pub fn is_dimension_unchecked(&self, value: Value) -> bool {
-        self.written_as(value).dimension == HeirNumber::Open
+        self.number_sources(value).dimension == NumberSource::Unchecked
     }
 
     /// Returns the sources of the numbers in HEIR's annotation of a value.
-    pub(crate) fn written_as(&self, value: Value) -> HeirNumbers {
-        self.facts.fact(value).map(|it| it.written).unwrap_or_default()
+    pub(crate) fn number_sources(&self, value: Value) -> NumberSources {
+        self.facts.fact(value).map(|it| it.annotated).unwrap_or_default()
     }
 
     /// Returns the fact of a value with the level that HEIR finds: unreached if HEIR finds none,
     /// unknown if the level is not checked.
     fn with_checked_level(&self, value: Value) -> Ciphertext {
-        match self.written_as(value).level {
-            HeirNumber::Fresh => Ciphertext::Bottom,
-            HeirNumber::Same => self.ciphertext(value),
-            HeirNumber::Open => Ciphertext::Unknown,
+        match self.number_sources(value).level {
+            NumberSource::Fresh => Ciphertext::Bottom,
+            NumberSource::Inferred => self.ciphertext(value),
+            NumberSource::Unchecked => Ciphertext::Unknown,
         }
     }
 
@@ -273,8 +279,8 @@ impl Heir {
 
     /// Returns the functions whose results may have another number than their arguments, each with
     /// an op that changes it. The number is the one that the placed op resets.
-    pub fn changing_functions(&self, ir: &Ir, placed: Placed) -> &FxHashMap<Op, Op> {
-        let at = usize::from(placed != Placed::Relinearize);
+    pub fn changing_functions(&self, ir: &Ir, placed: PlacedOp) -> &FxHashMap<Op, Op> {
+        let at = usize::from(placed != PlacedOp::Relinearize);
         self.changing_functions[at].get_or_init(|| {
             changing_functions::changing_functions(ir, &|it| self.ciphertext(it), placed)
         })
@@ -282,21 +288,22 @@ impl Heir {
 
     /// Returns the level at which uses other than `mgmt.init` need a value that `mgmt.init`
     /// encodes.
-    pub(crate) fn source(&self, ir: &Ir, value: Value) -> Option<Level> {
-        let sources =
-            self.sources.get_or_init(|| plaintext::sources(ir, &|it| self.with_checked_level(it)));
+    pub(crate) fn encoded_level(&self, ir: &Ir, value: Value) -> Option<Level> {
+        let sources = self
+            .encoded_levels
+            .get_or_init(|| plaintext::levels_of_encoded(ir, &|it| self.with_checked_level(it)));
         sources.get(&value).copied().flatten()
     }
 
     /// Returns the effect of an op on the level of its operands; `None` if it is unknown.
-    pub(crate) fn moved(&self, ir: &Ir, op: Op) -> Option<Moved> {
-        self.facts.analysis.moved(ir, op)
+    pub(crate) fn level_change(&self, ir: &Ir, op: Op) -> Option<LevelChange> {
+        self.facts.analysis.level_change(ir, op)
     }
 
     /// Returns the used levels in HEIR's annotation of a value. Without a level, HEIR annotates
     /// that of a fresh ciphertext: for a ciphertext without a level, and for a plaintext that no op
     /// needs at a level. `None` if the level is not checked.
-    pub fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
+    pub fn annotated_level(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(level) = self.level(ir, value) {
             return Some(level);
         }
@@ -306,8 +313,9 @@ impl Heir {
             Ciphertext::Encrypted { level, .. } => (level != Level::Invalid).then_some(0),
             Ciphertext::Plain => {
                 let of = |it: Value| self.with_checked_level(it);
-                let level = plaintext::written(ir, value, &of, &|it| self.source(ir, it))?;
-                self.number(ir, value, level)
+                let level =
+                    plaintext::annotated_level(ir, value, &of, &|it| self.encoded_level(ir, it))?;
+                self.used_levels(ir, value, level)
             }
             _ => None,
         }
@@ -315,7 +323,7 @@ impl Heir {
 
     /// Returns the dimension in HEIR's annotation of a value, also for a plaintext whose uses need
     /// no dimension.
-    pub fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+    pub fn annotated_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(dimension) = self.dimension(ir, value) {
             return Some(dimension);
         }
@@ -326,7 +334,7 @@ impl Heir {
             }
             Ciphertext::Plain if self.is_encoded(ir, value) => {
                 let of = |it: Value| self.with_checked_dimension(it);
-                match plaintext::written_dimension(ir, value, &of)? {
+                match plaintext::annotated_dimension(ir, value, &of)? {
                     Dimension::Known(n) => Some(n),
                     _ => None,
                 }
@@ -338,26 +346,27 @@ impl Heir {
     /// Returns true if a value is an encoded plaintext in a part of the document that marks
     /// secrets. In other parts, HEIR finds no ciphertexts.
     pub(crate) fn is_encoded(&self, ir: &Ir, value: Value) -> bool {
-        let is_marked = |op: Op| self.facts.analysis.marks_secrets(op);
+        let is_marked = |op: Op| self.facts.analysis.has_secret_marks_around(op);
         plaintext::is_init(ir, value) && ir.defining_op(value).is_some_and(is_marked)
     }
 
-    /// Returns [`Heir::written_dimension`], but `None` after lowering, because HEIR counts no op of
+    /// Returns [`CiphertextFacts::annotated_dimension`], but `None` after lowering, because HEIR counts no op of
     /// a scheme as a product.
     pub(crate) fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
-        let is_found = self.written_as(value).dimension != HeirNumber::Fresh;
-        if is_lowered || !is_found { None } else { self.written_dimension(ir, value) }
+        let is_found = self.number_sources(value).dimension != NumberSource::Fresh;
+        if is_lowered || !is_found { None } else { self.annotated_dimension(ir, value) }
     }
 
     /// Returns the level of a ciphertext, or the level at which a plaintext is needed, in levels
     /// used; `None` if there is none, or it is unknown or not checked.
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let written = self.written_as(value).level;
+        let written = self.number_sources(value).level;
         let of = |it: Value| self.with_checked_level(it);
-        let wanted = || plaintext::level(ir, value, &of, &|it| self.source(ir, it));
+        let wanted = || plaintext::encoded_level(ir, value, &of, &|it| self.encoded_level(ir, it));
         let level = self.checked(ir, value, written, Ciphertext::level, wanted)?;
-        self.number(ir, value, level).filter(|&it| it == 0 || written == HeirNumber::Same)
+        self.used_levels(ir, value, level)
+            .filter(|&it| it == 0 || written == NumberSource::Inferred)
     }
 
     /// Returns true if a type is that of a ciphertext of a scheme or a library, after lowering.
@@ -377,11 +386,12 @@ impl Heir {
     /// Returns the dimension of a ciphertext, or of the ciphertexts that a plaintext is combined
     /// with; `None` if it is unknown or not checked.
     pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let written = self.written_as(value).dimension;
-        let wanted = || plaintext::dimension(ir, value, &|it| self.with_checked_dimension(it));
+        let written = self.number_sources(value).dimension;
+        let wanted =
+            || plaintext::combined_dimension(ir, value, &|it| self.with_checked_dimension(it));
         match self.checked(ir, value, written, Ciphertext::dimension, wanted)? {
             Dimension::Assumed => Some(2),
-            Dimension::Known(n) => (n == 2 || written == HeirNumber::Same).then_some(n),
+            Dimension::Known(n) => (n == 2 || written == NumberSource::Inferred).then_some(n),
             Dimension::Unknown => None,
         }
     }
@@ -392,22 +402,22 @@ impl Heir {
         &self,
         ir: &Ir,
         value: Value,
-        written: HeirNumber,
+        written: NumberSource,
         number: fn(Ciphertext) -> Option<T>,
         wanted: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
         match self.ciphertext(value) {
-            _ if written == HeirNumber::Open => None,
-            Ciphertext::Plain if plaintext::may_be_encoded(ir, value) => wanted(),
+            _ if written == NumberSource::Unchecked => None,
+            Ciphertext::Plain if plaintext::is_encodable(ir, value) => wanted(),
             it => number(it),
         }
     }
 
-    pub(crate) fn number(&self, ir: &Ir, value: Value, level: Level) -> Option<u32> {
+    pub(crate) fn used_levels(&self, ir: &Ir, value: Value, level: Level) -> Option<u32> {
         match level {
             Level::Used(n) => Some(n),
             Level::All => {
-                let &(largest, is_known) = self.largest.get(self.part(ir, value))?;
+                let &(largest, is_known) = self.largest_levels.get(self.part_index(ir, value))?;
                 is_known.then_some(largest)
             }
             Level::Invalid => None,
@@ -420,7 +430,7 @@ impl Heir {
 const MOST_CLIENTS: usize = 16;
 
 /// Returns the kind of a value, with its level and dimension.
-fn ciphertext(facts: &Sparse<Ciphertexts>, value: Value) -> Ciphertext {
+fn ciphertext(facts: &SparseSolver<CiphertextAnalysis>, value: Value) -> Ciphertext {
     facts.fact(value).map(|it| it.ciphertext).unwrap_or_default()
 }
 

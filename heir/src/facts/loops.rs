@@ -7,10 +7,10 @@
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 
 use noisy_dataflow::flow::{self, Flow};
-use noisy_dataflow::view::View;
+use noisy_dataflow::view::ProgramView;
 
 /// A value that a loop carries.
-pub(crate) struct Carried {
+pub(crate) struct CarriedValue {
     /// The loop.
     pub(crate) op: Op,
     /// The initial value.
@@ -32,12 +32,12 @@ pub(crate) fn is_loop(ir: &Ir, op: Op) -> bool {
 }
 
 /// Calls `tell` for each carried value of the loops in a region, in textual order.
-pub(crate) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
-    ir.walk(within, &mut |op| carried_by(ir, op, tell));
+pub(crate) fn visit_carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&CarriedValue)) {
+    ir.walk(within, &mut |op| visit_carried_by(ir, op, tell));
 }
 
 /// Calls `tell` for each carried value of an op, if it is a loop.
-pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
+pub(crate) fn visit_carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&CarriedValue)) {
     let data = ir.op(op);
     let (first, last) = match Flow::of(ir, op) {
         Flow::For { first } => (first, data.regions.first()),
@@ -45,18 +45,18 @@ pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
         _ => return,
     };
     let Some(&(_, region)) = last else { return };
-    let is_repeated = rounds(ir, op) != Some(1);
+    let is_repeated = trip_count(ir, op) != Some(1);
     let n = data.operands.len() - first;
     for at in 0..n {
         let Some(init) = data.operands[first + at].value else { continue };
-        for end in flow::yields(ir, region) {
-            let index = flow::yielded(ir, end).start + at;
+        for end in flow::yield_ops(ir, region) {
+            let index = flow::yielded_operands(ir, end).start + at;
             let Some(yielded) = ir.op(end).operands.get(index).and_then(|it| it.value) else {
                 continue;
             };
             let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
             let uses = [(op, (first + at) as u32), (end, index as u32)];
-            tell(&Carried { op, init, argument, yielded, uses, is_repeated });
+            tell(&CarriedValue { op, init, argument, yielded, uses, is_repeated });
         }
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
 /// Returns the trip count of a loop as HEIR computes it. The bounds of an `affine.for` must be
 /// single constants in its maps. The bounds of an `scf.for` must be constants or casts of
 /// constants.
-pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
+pub(crate) fn trip_count(ir: &impl ProgramView, op: Op) -> Option<u64> {
     let is_affine = ir.op(op).kind == OpKind::AffineFor;
     let is_one = |name: &str| {
         let map = ir.attr(op, name).and_then(|it| ir.interner().affine(it));
@@ -74,10 +74,11 @@ pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
         return None;
     }
     let given = |at: usize| {
-        let number = constant(ir, ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?)?;
+        let number =
+            constant_through_casts(ir, ir.op(op).operands.get(at)?.value.filter(|_| !is_affine)?)?;
         Some((number, number))
     };
-    let [lower, upper, step] = flow::bounds(ir, op, &given)?;
+    let [lower, upper, step] = flow::loop_bounds(ir, op, &given)?;
     let is_exact = [lower, upper, step].iter().all(|it| it.0 == it.1);
     if !is_exact || step.0 <= 0 {
         return None;
@@ -90,13 +91,13 @@ const MOST_CASTS: usize = 8;
 
 /// Returns true if an op casts an integer. The result is the same number if it is not negative and
 /// fits in the type.
-fn is_cast(ir: &impl View, op: Op) -> bool {
+fn is_cast(ir: &impl ProgramView, op: Op) -> bool {
     let name = ir.op_name(op);
     matches!(name, "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui")
 }
 
 /// Returns the number of a constant or of a cast of one.
-fn constant(ir: &impl View, mut value: Value) -> Option<i128> {
+fn constant_through_casts(ir: &impl ProgramView, mut value: Value) -> Option<i128> {
     for n_casts in 0..=MOST_CASTS {
         let Def::Result(by, _) = ir.def(value) else { return None };
         if ir.op(by).kind == OpKind::ArithConstant {
@@ -118,7 +119,7 @@ fn constant(ir: &impl View, mut value: Value) -> Option<i128> {
 
 /// Returns the loops whose bounds are the result of a constant or a cast, also through further
 /// casts.
-pub(crate) fn bounded_by(ir: &Ir, op: Op) -> Vec<Op> {
+pub(crate) fn loops_bounded_by(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack: Vec<(Op, usize)> = vec![(op, 0)];
     while let Some((op, n_casts)) = stack.pop() {

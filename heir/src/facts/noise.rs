@@ -18,34 +18,34 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 
 use crate::facts::ciphertext;
 use crate::facts::estimate::{Estimate, Measure};
-use crate::facts::known::Heir;
-use crate::facts::layers::Solved;
-use crate::facts::noise::formulas::{Noise, NoiseModel};
+use crate::facts::known::CiphertextFacts;
+use crate::facts::layers::LowerLayers;
+use crate::facts::noise::formulas::{ModelNoise, NoiseFormulas};
 use crate::ops::rules;
-use crate::options::Model;
-use crate::text::setting::{Scheme, Setting, Settings};
-use noisy_dataflow::sparse::{AnalysisContext, Loops, Sparse, SparseForward};
-use noisy_dataflow::view::View;
+use crate::options::NoiseModelName;
+use crate::text::setting::{DocumentSettings, ModuleSetting, Scheme};
+use noisy_dataflow::sparse::{AnalysisContext, LoopPolicy, SparseForward, SparseSolver};
+use noisy_dataflow::view::ProgramView;
 
 /// The index of the setting with the parameters of the model.
-type Part = u32;
+type SettingIndex = u32;
 
 /// The fact about the noise of a value.
-pub(crate) type Bits = Estimate<NoiseBound>;
+pub(crate) type NoiseFact = Estimate<NoiseBound>;
 
 /// The noise of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoiseBound {
     /// The noise is at most this, under the parameters of a setting.
-    AtMost(Noise, Part),
+    AtMost(ModelNoise, SettingIndex),
     /// The noise has no bound.
     Unbounded,
 }
 
-impl Bits {
+impl NoiseFact {
     const UNBOUNDED: Self = Self::Is(NoiseBound::Unbounded);
 
-    fn at_most(noise: Noise, part: Part) -> Self {
+    fn at_most(noise: ModelNoise, part: SettingIndex) -> Self {
         Self::Is(NoiseBound::AtMost(noise, part))
     }
 }
@@ -70,42 +70,44 @@ impl fmt::Display for NoiseBound {
 
 /// A model for each setting that has parameters for it.
 #[derive(Debug)]
-struct Models {
+struct ModelsBySetting {
     name: &'static str,
-    of: Vec<Option<NoiseModel>>,
-    settings: Arc<Settings>,
+    by_setting: Vec<Option<NoiseFormulas>>,
+    settings: Arc<DocumentSettings>,
 }
 
-impl Models {
-    fn of(&self, part: Part) -> Option<&NoiseModel> {
-        self.of.get(part as usize)?.as_ref()
+impl ModelsBySetting {
+    fn model(&self, part: SettingIndex) -> Option<&NoiseFormulas> {
+        self.by_setting.get(part as usize)?.as_ref()
     }
 
-    fn around(&self, op: Op) -> Option<(&NoiseModel, Part)> {
-        let part = self.settings.number(op) as Part;
-        Some((self.of(part)?, part))
+    fn model_for(&self, op: Op) -> Option<(&NoiseFormulas, SettingIndex)> {
+        let part = self.settings.setting_index(op) as SettingIndex;
+        Some((self.model(part)?, part))
     }
 }
 
 /// The dataflow analysis of noise under one model.
 #[derive(Debug)]
-pub struct NoiseBits {
-    models: Models,
+pub struct HeirNoiseAnalysis {
+    models: ModelsBySetting,
 }
 
-impl NoiseBits {
+impl HeirNoiseAnalysis {
     /// Creates the analysis of a program; `None` if no module has parameters with a plaintext
     /// modulus for the scheme of the model.
-    pub fn new(heir: &Heir, model: Model) -> Option<Self> {
+    pub fn new(heir: &CiphertextFacts, model: NoiseModelName) -> Option<Self> {
         let scheme = if model.is_bfv() { Scheme::Bfv } else { Scheme::Bgv };
-        let of = |setting: &Setting| {
+        let of = |setting: &ModuleSetting| {
             let params = setting.params.as_ref()?.as_ref().ok()?;
-            (setting.scheme == Some(scheme)).then(|| NoiseModel::new(model, params))?
+            (setting.scheme == Some(scheme)).then(|| NoiseFormulas::new(model, params))?
         };
         let of: Vec<_> = heir.settings().all().map(of).collect();
         let settings = heir.settings().clone();
         let is_known = of.iter().any(Option::is_some);
-        is_known.then(|| Self { models: Models { name: model.name(), of, settings } })
+        is_known.then(|| Self {
+            models: ModelsBySetting { name: model.name(), by_setting: of, settings },
+        })
     }
 }
 
@@ -113,17 +115,21 @@ impl NoiseBits {
 #[derive(Clone, Copy, Debug)]
 pub struct HeirNoise<'a> {
     ir: &'a Ir,
-    heir: &'a Heir,
-    facts: &'a Sparse<NoiseBits>,
+    heir: &'a CiphertextFacts,
+    facts: &'a SparseSolver<HeirNoiseAnalysis>,
 }
 
 impl<'a> HeirNoise<'a> {
     /// Wraps the solved facts.
-    pub fn new(ir: &'a Ir, heir: &'a Heir, facts: &'a Sparse<NoiseBits>) -> Self {
+    pub fn new(
+        ir: &'a Ir,
+        heir: &'a CiphertextFacts,
+        facts: &'a SparseSolver<HeirNoiseAnalysis>,
+    ) -> Self {
         Self { ir, heir, facts }
     }
 
-    fn models(&self) -> &'a Models {
+    fn models(&self) -> &'a ModelsBySetting {
         &self.facts.analysis.models
     }
 
@@ -136,15 +142,15 @@ impl<'a> HeirNoise<'a> {
     /// values and if it is unknown.
     pub fn bits(&self, value: Value) -> Option<f64> {
         Some(match self.facts.fact(value)?.known()? {
-            NoiseBound::AtMost(noise, part) => self.models().of(part)?.bits(noise),
+            NoiseBound::AtMost(noise, part) => self.models().model(part)?.bits(noise),
             NoiseBound::Unbounded => f64::INFINITY,
         })
     }
 
     /// Returns the noise budget at the level of a value, in bits.
     pub fn budget(&self, value: Value) -> Option<f64> {
-        let (model, _) = self.models().around(self.ir.definition_site(value)?)?;
-        Some(model.total_bits(self.heir.left(value)?))
+        let (model, _) = self.models().model_for(self.ir.definition_site(value)?)?;
+        Some(model.total_bits(self.heir.remaining_levels(value)?))
     }
 
     /// Returns the noise and the budget of a value in bits, if the noise exceeds the budget.
@@ -154,107 +160,107 @@ impl<'a> HeirNoise<'a> {
     }
 }
 
-impl SparseForward for NoiseBits {
-    type Fact = Bits;
-    type Base = Solved;
+impl SparseForward for HeirNoiseAnalysis {
+    type Fact = NoiseFact;
+    type Base = LowerLayers;
 
-    const LOOPS: Loops = Loops::Replayed;
+    const LOOPS: LoopPolicy = LoopPolicy::Replayed;
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
-        ir: &AnalysisContext<'_, Solved>,
+        ir: &AnalysisContext<'_, LowerLayers>,
         op: Op,
         _: usize,
         value: Value,
-        _: &[Bits],
-    ) -> Bits {
-        let Some((model, part)) = self.models.around(op) else { return Bits::Unknown };
-        let known = ir.known(value);
-        let fresh = || Some(Bits::at_most(model.fresh(known.left?), part));
-        ciphertext::entry(ir, op, known.ciphertext, Bits::Plain, fresh)
+        _: &[NoiseFact],
+    ) -> NoiseFact {
+        let Some((model, part)) = self.models.model_for(op) else { return NoiseFact::Unknown };
+        let known = ir.base_facts(value);
+        let fresh = || Some(NoiseFact::at_most(model.fresh(known.remaining_levels?), part));
+        ciphertext::entry_fact(ir, op, known.ciphertext, NoiseFact::Plain, fresh)
     }
 
     fn transfer(
         &mut self,
-        ir: &AnalysisContext<'_, Solved>,
+        ir: &AnalysisContext<'_, LowerLayers>,
         op: Op,
         result: usize,
-        operands: &[Bits],
-    ) -> Bits {
+        operands: &[NoiseFact],
+    ) -> NoiseFact {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
-        let Some((model, part)) = self.models.around(op) else { return Bits::Unknown };
-        if rules::encrypts(name) {
-            let level = ir.known(value).left;
+        let Some((model, part)) = self.models.model_for(op) else { return NoiseFact::Unknown };
+        if rules::is_encryption(name) {
+            let level = ir.base_facts(value).remaining_levels;
             return level.map(|it| NoiseBound::AtMost(model.fresh(it), part)).into();
         }
-        if rules::decrypts(name) {
-            return Bits::Plain;
+        if rules::is_decryption(name) {
+            return NoiseFact::Plain;
         }
         if ir.op(op).kind == OpKind::FuncCall {
-            return Bits::Unknown;
+            return NoiseFact::Unknown;
         }
-        let operands: Vec<Bits> = rules::known_operands(ir, op, operands);
-        if let Some(it) = Bits::undetermined(&operands) {
+        let operands: Vec<NoiseFact> = rules::facts_of_operands(ir, op, operands);
+        if let Some(it) = NoiseFact::unknown_operand(&operands) {
             return it;
         }
-        if operands.contains(&Bits::UNBOUNDED) {
-            return Bits::UNBOUNDED;
+        if operands.contains(&NoiseFact::UNBOUNDED) {
+            return NoiseFact::UNBOUNDED;
         }
-        let noise = |it: &Bits| match it {
-            Bits::Is(NoiseBound::AtMost(noise, _)) => Some(*noise),
+        let noise = |it: &NoiseFact| match it {
+            NoiseFact::Is(NoiseBound::AtMost(noise, _)) => Some(*noise),
             _ => None,
         };
-        let Some(first) = operands.iter().find_map(noise) else { return Bits::Plain };
+        let Some(first) = operands.iter().find_map(noise) else { return NoiseFact::Plain };
         let both = || {
             let mut all = operands.iter().map(|it| noise(it).unwrap_or_else(|| model.plaintext()));
             let a = all.next().unwrap_or(first);
             (a, all.next().unwrap_or_else(|| model.plaintext()))
         };
-        let level = || ir.known(value).left;
-        let after = match effect(name) {
-            Effect::Add => {
+        let level = || ir.base_facts(value).remaining_levels;
+        let after = match noise_effect(name) {
+            NoiseEffect::Add => {
                 let (a, b) = both();
                 model.add(a, b)
             }
-            Effect::Multiply => {
+            NoiseEffect::Multiply => {
                 let (a, b) = both();
                 model.mul(a, b)
             }
-            Effect::MultiplyPlain => model.mul(first, model.plaintext()),
-            Effect::SwitchModulus => {
+            NoiseEffect::MultiplyPlain => model.mul(first, model.plaintext()),
+            NoiseEffect::SwitchModulus => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
-                match from.and_then(|it| ir.known(it).left) {
+                match from.and_then(|it| ir.base_facts(it).remaining_levels) {
                     Some(level) => model.modulus_switch(first, level),
-                    None => return Bits::Unknown,
+                    None => return NoiseFact::Unknown,
                 }
             }
-            Effect::SwitchKey => match level() {
+            NoiseEffect::SwitchKey => match level() {
                 Some(level) => model.switch_key(first, level),
-                None => return Bits::Unknown,
+                None => return NoiseFact::Unknown,
             },
-            Effect::None => first,
-            Effect::Unknown => return Bits::Unknown,
+            NoiseEffect::None => first,
+            NoiseEffect::Unknown => return NoiseFact::Unknown,
         };
-        Bits::at_most(after, part)
+        NoiseFact::at_most(after, part)
     }
 
-    fn unbounded(&self, fact: &Bits) -> Option<Bits> {
+    fn unbounded(&self, fact: &NoiseFact) -> Option<NoiseFact> {
         match fact {
-            Bits::Is(NoiseBound::AtMost(noise, part)) => {
-                let model = self.models.of(*part)?;
+            NoiseFact::Is(NoiseBound::AtMost(noise, part)) => {
+                let model = self.models.model(*part)?;
                 let most = model.total_bits(usize::MAX) + 1.0;
-                (model.bits(*noise) > most).then_some(Bits::UNBOUNDED)
+                (model.bits(*noise) > most).then_some(NoiseFact::UNBOUNDED)
             }
-            &Bits::UNBOUNDED | Bits::Unknown => Some(*fact),
-            Bits::Bottom | Bits::Plain => None,
+            &NoiseFact::UNBOUNDED | NoiseFact::Unknown => Some(*fact),
+            NoiseFact::Bottom | NoiseFact::Plain => None,
         }
     }
 }
 
 /// The effect of an op on noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
+enum NoiseEffect {
     Add,
     Multiply,
     MultiplyPlain,
@@ -267,24 +273,24 @@ enum Effect {
 
 /// Returns the effect of an op on noise, by its full name. The effect of an op that computes and
 /// has no rule in HEIR's models is unknown.
-fn effect(name: &str) -> Effect {
+fn noise_effect(name: &str) -> NoiseEffect {
     let (dialect, op) = name.split_once('.').unwrap_or(("", name));
     match (dialect, op) {
         ("arith", "addi" | "subi")
         | ("bgv", "add" | "sub" | "add_plain" | "sub_plain")
-        | ("lwe", "radd" | "rsub" | "radd_plain" | "rsub_plain") => Effect::Add,
+        | ("lwe", "radd" | "rsub" | "radd_plain" | "rsub_plain") => NoiseEffect::Add,
         ("arith", "muli") | ("bgv", "mul" | "mul_plain") | ("lwe", "rmul" | "rmul_plain") => {
-            Effect::Multiply
+            NoiseEffect::Multiply
         }
-        ("mgmt", "adjust_scale") => Effect::MultiplyPlain,
-        ("mgmt", "modreduce") | ("bgv", "modulus_switch") => Effect::SwitchModulus,
+        ("mgmt", "adjust_scale") => NoiseEffect::MultiplyPlain,
+        ("mgmt", "modreduce") | ("bgv", "modulus_switch") => NoiseEffect::SwitchModulus,
         ("mgmt", "relinearize")
         | ("tensor_ext", "rotate")
-        | ("bgv", "relinearize" | "rotate_cols" | "rotate_rows") => Effect::SwitchKey,
-        ("bgv", "negate" | "level_reduce") | ("lwe", "rnegate") => Effect::None,
+        | ("bgv", "relinearize" | "rotate_cols" | "rotate_rows") => NoiseEffect::SwitchKey,
+        ("bgv", "negate" | "level_reduce") | ("lwe", "rnegate") => NoiseEffect::None,
         ("bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "linalg" | "kernel" | "orion", _)
         | ("mgmt", "bootstrap")
-        | ("arith", "addf" | "subf" | "mulf" | "divf") => Effect::Unknown,
-        _ => Effect::None,
+        | ("arith", "addf" | "subf" | "mulf" | "divf") => NoiseEffect::Unknown,
+        _ => NoiseEffect::None,
     }
 }

@@ -15,33 +15,33 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::facts::fact::{Ciphertext, Dimension, HeirNumbers, Level};
+use crate::facts::fact::{Ciphertext, Dimension, Level, NumberSources};
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::text::types;
 use noisy_dataflow::flow;
 
 /// The largest number of values that are visited from one value.
-const MOST: usize = 10_000;
+const MOST_VISITED: usize = 10_000;
 
 /// The numbers that the uses of a plaintext need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct PlaintextDemand {
     /// The largest level of the results of sums and products.
     level: Option<Level>,
     /// The largest level of the results of other ops.
-    elsewhere: Option<Level>,
+    other_level: Option<Level>,
     /// The largest level of the ciphertexts that the plaintext becomes where paths meet.
-    merged: Option<Level>,
+    merged_level: Option<Level>,
     /// The largest dimension of the values that are computed with the plaintext.
     dimension: Option<Dimension>,
     /// The largest dimension of the ciphertexts that the plaintext becomes where paths meet.
     merged_dimension: Option<Dimension>,
     /// The least level of the ciphertexts that the plaintext itself, not a value computed from it,
     /// becomes where paths meet.
-    itself: Option<Level>,
+    directly_merged_level: Option<Level>,
     /// The least dimension of these ciphertexts.
-    itself_dimension: Option<Dimension>,
+    directly_merged_dimension: Option<Dimension>,
     /// True if a sum or product that takes the plaintext has no level or an unknown one. Any level
     /// may be needed then.
     is_unsettled: bool,
@@ -58,9 +58,10 @@ fn least<T: Ord>(a: Option<T>, b: T) -> Option<T> {
 /// and the results of a loop that runs at least once.
 fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
     let holder = ir.parent_op(user).filter(|_| flow::is_yield(ir, user));
-    let is_last = holder.is_some_and(|it| loops::rounds(ir, it) == Some(1));
-    let is_entered = loops::is_loop(ir, user) && loops::rounds(ir, user).is_some_and(|it| it > 0);
-    let all = flow::feeds(ir, user, index as usize).into_iter();
+    let is_last = holder.is_some_and(|it| loops::trip_count(ir, it) == Some(1));
+    let is_entered =
+        loops::is_loop(ir, user) && loops::trip_count(ir, user).is_some_and(|it| it > 0);
+    let all = flow::fed_values(ir, user, index as usize).into_iter();
     all.filter(move |&it| match ir.value(it).def {
         Def::Result(..) => !is_entered,
         Def::Argument(..) => !is_last,
@@ -68,13 +69,17 @@ fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
 }
 
 /// Computes the numbers that the uses of a plaintext need.
-pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Wanted {
-    let mut out = Wanted::default();
+pub(crate) fn plaintext_demand(
+    ir: &Ir,
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> PlaintextDemand {
+    let mut out = PlaintextDemand::default();
     let mut seen: FxHashSet<(Value, bool)> = FxHashSet::default();
     // The flag is true while the value is still the plaintext itself.
     let mut stack = vec![(value, true)];
     while let Some((at, is_itself)) = stack.pop() {
-        if !seen.insert((at, is_itself)) || seen.len() > MOST {
+        if !seen.insert((at, is_itself)) || seen.len() > MOST_VISITED {
             continue;
         }
         for &(user, index) in &ir.value(at).uses {
@@ -82,11 +87,12 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
             for fed in fed_by(ir, user, index) {
                 match of(fed) {
                     Ciphertext::Encrypted { level, dimension } => {
-                        out.merged = out.merged.max(Some(level));
+                        out.merged_level = out.merged_level.max(Some(level));
                         out.merged_dimension = out.merged_dimension.max(Some(dimension));
                         if is_itself {
-                            out.itself = least(out.itself, level);
-                            out.itself_dimension = least(out.itself_dimension, dimension);
+                            out.directly_merged_level = least(out.directly_merged_level, level);
+                            out.directly_merged_dimension =
+                                least(out.directly_merged_dimension, dimension);
                         }
                     }
                     _ => stack.push((fed, is_itself)),
@@ -95,10 +101,10 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
             if !data.regions.is_empty() || flow::is_yield(ir, user) {
                 continue;
             }
-            let is_encoded = at == value && rules::takes_plaintext(ir, user, index as usize);
-            out.is_unsettled |= is_encoded && gives_no_level(ir, user, of);
+            let is_encoded = at == value && rules::is_plaintext_operand(ir, user, index as usize);
+            out.is_unsettled |= is_encoded && has_result_without_level(ir, user, of);
             // If the result of an op is unknown, the level that the op needs is unknown too.
-            if is_unknown(ir, user, of) {
+            if has_unknown_result(ir, user, of) {
                 continue;
             }
             let encrypted = data.results.iter().filter_map(|&it| match of(it) {
@@ -110,7 +116,7 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
                 stack.extend(data.results.iter().map(|&it| (it, false)));
                 continue;
             };
-            let slot = if is_encoded { &mut out.level } else { &mut out.elsewhere };
+            let slot = if is_encoded { &mut out.level } else { &mut out.other_level };
             *slot = (*slot).max(Some(level));
             if at == value || !is_init(ir, value) {
                 out.dimension = out.dimension.max(Some(dimension));
@@ -121,39 +127,39 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
 }
 
 /// Returns true if a result of an op is unknown or unreachable.
-fn is_unknown(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+fn has_unknown_result(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let mut results = ir.op(op).results.iter();
     results.any(|&it| matches!(of(it), Ciphertext::Unknown | Ciphertext::Bottom))
 }
 
 /// Returns true if a result of an op is a ciphertext without a level, or with an unknown one.
-fn gives_no_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+fn has_result_without_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     ir.op(op).results.iter().any(|&it| {
         let fact = of(it);
         fact == Ciphertext::Unknown || fact.level() == Some(Level::Invalid)
     })
 }
 
-/// Returns the level that a plaintext is encoded for. `direct` returns the level of [`direct`] for
+/// Returns the level that a plaintext is encoded for. `direct_demand` returns the level of [`direct_demand`] for
 /// an operand of a `mgmt.init`.
-pub(crate) fn level(
+pub(crate) fn encoded_level(
     ir: &Ir,
     value: Value,
     of: &dyn Fn(Value) -> Ciphertext,
     direct: &dyn Fn(Value) -> Option<Level>,
 ) -> Option<Level> {
-    let here = wanted(ir, value, of);
+    let here = plaintext_demand(ir, value, of);
     if here.is_unsettled {
         return None;
     }
     if !is_init(ir, value) {
-        return here.level.max(here.elsewhere).max(here.merged);
+        return here.level.max(here.other_level).max(here.merged_level);
     }
     // A plaintext that also has other uses is encoded for the larger level of both.
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
-    let source = operand.and_then(|it| through_inits(ir, it, direct));
+    let source = operand.and_then(|it| largest_level_through_inits(ir, it, direct));
     let fresh = Some(Level::Used(0));
-    let others = here.elsewhere.max(here.merged);
+    let others = here.other_level.max(here.merged_level);
     if let Some(level) = here.level.max(source) {
         return (others <= Some(level)).then_some(level);
     }
@@ -161,13 +167,13 @@ pub(crate) fn level(
         return fresh;
     }
     // An argument of a function counts as fresh, and the lesser of the two levels is used.
-    let is_merged = here.elsewhere.is_none() && operand.is_some_and(|it| is_computed(ir, it));
-    here.itself.filter(|_| is_merged)
+    let is_merged = here.other_level.is_none() && operand.is_some_and(|it| is_computed(ir, it));
+    here.directly_merged_level.filter(|_| is_merged)
 }
 
 /// Returns the level in HEIR's annotation of a `mgmt.init` whose uses need no level: that of the
 /// ciphertext that it becomes, else that of a fresh ciphertext.
-pub(crate) fn written(
+pub(crate) fn annotated_level(
     ir: &Ir,
     value: Value,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -176,10 +182,10 @@ pub(crate) fn written(
     if !is_init(ir, value) {
         return None;
     }
-    let operand = source_of(ir, value);
+    let operand = encoded_operand(ir, value);
     let is_entry = operand.is_some_and(|it| !is_computed(ir, it));
-    let here = wanted(ir, value, of);
-    let level = here.level.max(operand.and_then(|it| through_inits(ir, it, direct)));
+    let here = plaintext_demand(ir, value, of);
+    let level = here.level.max(operand.and_then(|it| largest_level_through_inits(ir, it, direct)));
     // A callee or a caller that gets the plaintext may need it at a level.
     let is_passed = |it: Value| {
         let mut users = ir.value(it).uses.iter().map(|it| ir.op(it.0).kind);
@@ -191,17 +197,17 @@ pub(crate) fn written(
     }
     let level = level.or(is_entry.then_some(Level::Used(0)));
     // Where paths meet, the level with more remaining moduli is used.
-    let merged = here.itself.map(|it| level.map_or(it, |level| level.min(it)));
+    let merged = here.directly_merged_level.map(|it| level.map_or(it, |level| level.min(it)));
     Some(merged.or(level).unwrap_or(Level::Used(0)))
 }
 
 /// Returns the dimension of the ciphertexts that a plaintext is combined with.
-pub(crate) fn dimension(
+pub(crate) fn combined_dimension(
     ir: &Ir,
     value: Value,
     of: &dyn Fn(Value) -> Ciphertext,
 ) -> Option<Dimension> {
-    let wanted = wanted(ir, value, of);
+    let wanted = plaintext_demand(ir, value, of);
     let fresh = Some(Dimension::Known(2));
     match wanted.dimension {
         None if is_init(ir, value) => {
@@ -215,7 +221,7 @@ pub(crate) fn dimension(
 
 /// Returns the dimension in HEIR's annotation of a `mgmt.init`: that which its users need, else
 /// that of the ciphertext that it becomes, else 2.
-pub(crate) fn written_dimension(
+pub(crate) fn annotated_dimension(
     ir: &Ir,
     value: Value,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -223,35 +229,35 @@ pub(crate) fn written_dimension(
     if !is_init(ir, value) {
         return None;
     }
-    let wanted = wanted(ir, value, of);
-    Some(wanted.dimension.or(wanted.itself_dimension).unwrap_or(Dimension::Known(2)))
+    let wanted = plaintext_demand(ir, value, of);
+    Some(wanted.dimension.or(wanted.directly_merged_dimension).unwrap_or(Dimension::Known(2)))
 }
 
-/// Returns the numbers of [`direct`] for a value.
-pub(crate) type Source<'a> = &'a mut dyn FnMut(Value) -> Direct;
+/// Returns the numbers of [`direct_demand`] for a value.
+pub(crate) type DemandOf<'a> = &'a mut dyn FnMut(Value) -> DirectDemand;
 
 /// Leaves the numbers of a ciphertext open that are smaller than those for which a plaintext is
 /// encoded that becomes it, where branches meet or a loop starts.
-pub(crate) fn raised(
+pub(crate) fn numbers_raised_by_plaintexts(
     ir: &Ir,
     fed: Value,
     of: &dyn Fn(Value) -> Ciphertext,
-    source: Source<'_>,
-) -> HeirNumbers {
-    let mut out = HeirNumbers::FRESH;
+    source: DemandOf<'_>,
+) -> NumberSources {
+    let mut out = NumberSources::FRESH;
     let Ciphertext::Encrypted { level: own_level, dimension: own_dimension } = of(fed) else {
         return out;
     };
     for value in plain_feeders(ir, fed, of) {
-        let (level, dimension) = match source_of(ir, value) {
+        let (level, dimension) = match encoded_operand(ir, value) {
             Some(operand) => {
-                let encoded = through_inits(ir, operand, |it| source(it).level);
-                let level = wanted(ir, value, of).level.max(encoded);
-                (level, written_dimension(ir, value, of))
+                let encoded = largest_level_through_inits(ir, operand, |it| source(it).level);
+                let level = plaintext_demand(ir, value, of).level.max(encoded);
+                (level, annotated_dimension(ir, value, of))
             }
             None => {
                 let direct = source(value);
-                let level = direct.level.filter(|_| may_be_encoded(ir, value));
+                let level = direct.level.filter(|_| is_encodable(ir, value));
                 (level, direct.dimension.max(direct.merged_dimension))
             }
         };
@@ -261,46 +267,46 @@ pub(crate) fn raised(
     out
 }
 
-/// Returns a function that caches [`direct`] for each value.
-pub(crate) fn direct_once(
+/// Returns a function that caches [`direct_demand`] for each value.
+pub(crate) fn cached_direct_demand(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
-) -> impl FnMut(Value) -> Direct {
-    let mut known: FxHashMap<Value, Direct> = FxHashMap::default();
-    move |value| *known.entry(value).or_insert_with(|| direct(ir, value, of))
+) -> impl FnMut(Value) -> DirectDemand {
+    let mut known: FxHashMap<Value, DirectDemand> = FxHashMap::default();
+    move |value| *known.entry(value).or_insert_with(|| direct_demand(ir, value, of))
 }
 
-/// Returns the [`defined`] values of an op with regions.
-fn regions_define(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
-    if ir.op(op).regions.is_empty() { SmallVec::new() } else { defined(ir, op) }
+/// Returns the [`defined_values`] values of an op with regions.
+fn defined_by_regions(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
+    if ir.op(op).regions.is_empty() { SmallVec::new() } else { defined_values(ir, op) }
 }
 
 /// Returns the plaintext operands of an op, and the plaintexts that become its results or the
 /// arguments of its regions.
-pub(crate) fn taken(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> Vec<Value> {
+pub(crate) fn plaintexts_of(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> Vec<Value> {
     let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
     let mut out: Vec<Value> = operands.filter(|&it| of(it) == Ciphertext::Plain).collect();
-    let fed = regions_define(ir, op).into_iter();
+    let fed = defined_by_regions(ir, op).into_iter();
     out.extend(fed.flat_map(|it| plain_feeders(ir, it, of)));
     out
 }
 
 /// Returns the plaintexts that feed a value.
 fn plain_feeders(ir: &Ir, fed: Value, of: &dyn Fn(Value) -> Ciphertext) -> SmallVec<[Value; 2]> {
-    let feeders = flow::feeders(ir, fed).into_iter().map(|it| it.1);
+    let feeders = flow::feeding_values(ir, fed).into_iter().map(|it| it.1);
     feeders.filter(|&it| of(it) == Ciphertext::Plain).collect()
 }
 
 /// Returns, for each value that a `mgmt.init` encodes, the level at which its other uses need it,
 /// [`Level::Invalid`] if it is unknown. One value may be encoded many times.
-pub(crate) fn sources(
+pub(crate) fn levels_of_encoded(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
 ) -> FxHashMap<Value, Option<Level>> {
     let mut out = FxHashMap::default();
-    for source in values(ir).into_iter().filter_map(|it| source_of(ir, it)) {
+    for source in all_values(ir).into_iter().filter_map(|it| encoded_operand(ir, it)) {
         out.entry(source).or_insert_with(|| {
-            let direct = direct(ir, source, of);
+            let direct = direct_demand(ir, source, of);
             if direct.is_unsettled { Some(Level::Invalid) } else { direct.level }
         });
     }
@@ -311,7 +317,7 @@ pub(crate) fn sources(
 /// that take it, else the least level of the ciphertexts that it becomes; the largest dimension of
 /// these sums and products; and true if one of these has no level or an unknown one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Direct {
+pub(crate) struct DirectDemand {
     pub(crate) level: Option<Level>,
     pub(crate) dimension: Option<Dimension>,
     /// The largest dimension of the ciphertexts that it becomes.
@@ -320,8 +326,12 @@ pub(crate) struct Direct {
 }
 
 /// Computes the numbers that the direct uses of a value need. *Cost.* Its uses.
-pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Direct {
-    let mut out = Direct::default();
+pub(crate) fn direct_demand(
+    ir: &Ir,
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> DirectDemand {
+    let mut out = DirectDemand::default();
     let mut merged: Option<Level> = None;
     for &(user, index) in &ir.value(value).uses {
         let data = ir.op(user);
@@ -334,11 +344,11 @@ pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
         if !data.regions.is_empty() || flow::is_yield(ir, user) {
             continue;
         }
-        if !rules::takes_plaintext(ir, user, index as usize) {
+        if !rules::is_plaintext_operand(ir, user, index as usize) {
             continue;
         }
-        out.is_unsettled |= gives_no_level(ir, user, of);
-        if is_unknown(ir, user, of) {
+        out.is_unsettled |= has_result_without_level(ir, user, of);
+        if has_unknown_result(ir, user, of) {
             continue;
         }
         let given = || data.results.iter().map(|&it| of(it));
@@ -352,14 +362,14 @@ pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
 
 /// Returns the level at which sums and products need a plaintext, if other ops take it at a lower
 /// level. `source` returns the level at which a value that a `mgmt.init` encodes is needed.
-pub(crate) fn encoded_for(
+pub(crate) fn conflicting_level(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
     value: Value,
     source: &mut dyn FnMut(Value) -> Option<Level>,
 ) -> Option<Level> {
     let uses = &ir.value(value).uses;
-    if of(value) != Ciphertext::Plain || uses.is_empty() || !may_be_encoded(ir, value) {
+    if of(value) != Ciphertext::Plain || uses.is_empty() || !is_encodable(ir, value) {
         return None;
     }
     let (mut least, mut most): (Option<Level>, Option<Level>) = (None, None);
@@ -371,19 +381,19 @@ pub(crate) fn encoded_for(
         let here = data.results.iter().filter_map(|&it| of(it).level()).max();
         let Some(here) = here.filter(|&it| it != Level::Invalid) else { continue };
         least = Some(least.map_or(here, |it| it.min(here)));
-        if rules::takes_plaintext(ir, user, index as usize) {
+        if rules::is_plaintext_operand(ir, user, index as usize) {
             most = most.max(Some(here));
         }
     }
     let least = least?;
-    if let Some(operand) = source_of(ir, value) {
-        most = most.max(through_inits(ir, operand, source));
+    if let Some(operand) = encoded_operand(ir, value) {
+        most = most.max(largest_level_through_inits(ir, operand, source));
     }
     most.filter(|&it| it > least)
 }
 
 /// Returns the value that a `mgmt.init` encodes.
-fn source_of(ir: &Ir, value: Value) -> Option<Value> {
+fn encoded_operand(ir: &Ir, value: Value) -> Option<Value> {
     let op = ir.defining_op(value).filter(|_| is_init(ir, value))?;
     ir.op(op).operands.first()?.value
 }
@@ -393,14 +403,14 @@ const MOST_INITS: usize = 16;
 
 /// Returns the largest level at which a value, or a value in the chain of `mgmt.init` before it, is
 /// needed.
-fn through_inits(
+fn largest_level_through_inits(
     ir: &Ir,
     mut value: Value,
     mut wanted: impl FnMut(Value) -> Option<Level>,
 ) -> Option<Level> {
     let mut out = wanted(value);
     for _ in 0..MOST_INITS {
-        let Some(operand) = source_of(ir, value) else { break };
+        let Some(operand) = encoded_operand(ir, value) else { break };
         out = out.max(wanted(operand));
         value = operand;
     }
@@ -408,8 +418,8 @@ fn through_inits(
 }
 
 /// Returns true if a value is a `mgmt.init`, or its type allows encoding.
-pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
-    is_init(ir, value) || types::may_be_encoded(ir, value)
+pub(crate) fn is_encodable(ir: &Ir, value: Value) -> bool {
+    is_init(ir, value) || types::has_encodable_type(ir, value)
 }
 
 pub(crate) fn is_init(ir: &Ir, value: Value) -> bool {
@@ -423,7 +433,7 @@ fn is_computed(ir: &Ir, value: Value) -> bool {
 
 /// Returns the results of an op, and the arguments of the entry blocks of its regions or of its
 /// label.
-pub(crate) fn defined(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
+pub(crate) fn defined_values(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
     let data = ir.op(op);
     let mut out = SmallVec::from_slice(&data.results);
     for &(_, region) in &data.regions {
@@ -436,7 +446,7 @@ pub(crate) fn defined(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
 }
 
 /// Returns all values of a program, in textual order.
-pub(crate) fn values(ir: &Ir) -> Vec<Value> {
+pub(crate) fn all_values(ir: &Ir) -> Vec<Value> {
     fn within(ir: &Ir, region: Region, out: &mut Vec<Value>) {
         for block in ir.blocks(region) {
             out.extend(ir.block(block).args.iter().copied());

@@ -26,15 +26,15 @@ use num_integer::Integer;
 
 use crate::facts::ciphertext;
 use crate::facts::estimate::{Estimate, Measure};
-use crate::facts::known::Heir;
-use crate::facts::layers::Solved;
+use crate::facts::known::CiphertextFacts;
+use crate::facts::layers::LowerLayers;
 use crate::ops::rules;
-use crate::options::Options;
-use crate::text::annotation::{self, Said};
+use crate::options::HeirOptions;
+use crate::text::annotation::{self, WrittenNumber};
 use crate::text::params::SchemeParams;
-use crate::text::setting::{Scheme, Setting, Settings};
-use noisy_dataflow::sparse::{AnalysisContext, Loops, Sparse, SparseForward};
-use noisy_dataflow::view::View;
+use crate::text::setting::{DocumentSettings, ModuleSetting, Scheme};
+use noisy_dataflow::sparse::{AnalysisContext, LoopPolicy, SparseForward, SparseSolver};
+use noisy_dataflow::view::ProgramView;
 
 /// The fact about the scale of a value; a plaintext that is not encoded has none.
 pub(crate) type Scale = Estimate<ScaleNumber>;
@@ -43,14 +43,14 @@ pub(crate) type Scale = Estimate<ScaleNumber>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScaleNumber {
     /// In CKKS, logarithms to base 2.
-    Log2(Bits),
+    Log2(ScaleVariants),
     /// In BGV, a residue modulo the plaintext modulus.
     Residue(u64),
 }
 
 /// The logarithms to base 2 of the scales of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Bits {
+pub struct ScaleVariants {
     /// The scale that follows from the text.
     pub written: i64,
     /// The scale by which HEIR decides which operands it raises.
@@ -59,12 +59,12 @@ pub struct Bits {
     pub populated: i64,
 }
 
-impl Bits {
-    const fn all(bits: i64) -> Self {
+impl ScaleVariants {
+    const fn equal(bits: i64) -> Self {
         Self { written: bits, assumed: bits, populated: bits }
     }
 
-    fn map(self, other: Self, f: impl Fn(i64, i64) -> i64) -> Self {
+    fn combine(self, other: Self, f: impl Fn(i64, i64) -> i64) -> Self {
         Self {
             written: f(self.written, other.written),
             assumed: f(self.assumed, other.assumed),
@@ -75,7 +75,7 @@ impl Bits {
     /// Returns the scales of a product of different values; HEIR raises a factor if the product is
     /// below `target`.
     fn product(self, other: Self, target: i64) -> Self {
-        let sum = self.map(other, i64::saturating_add);
+        let sum = self.combine(other, i64::saturating_add);
         if sum.assumed >= target {
             return sum;
         }
@@ -86,9 +86,9 @@ impl Bits {
         Self { assumed: target, populated: large.populated.saturating_add(raised), ..sum }
     }
 
-    /// Returns the scales of a square; see [`Bits::product`].
+    /// Returns the scales of a square; see [`ScaleVariants::product`].
     fn square(self, target: i64) -> Self {
-        let sum = self.map(self, i64::saturating_add);
+        let sum = self.combine(self, i64::saturating_add);
         if sum.assumed >= target {
             return sum;
         }
@@ -98,31 +98,31 @@ impl Bits {
 
     /// Returns the scales after a modulus switch by a modulus with this number of bits.
     fn switched(self, modulus: i64, default: i64) -> Self {
-        let all = self.map(Self::all(modulus), i64::saturating_sub);
+        let all = self.combine(Self::equal(modulus), i64::saturating_sub);
         if all.assumed < default { Self { populated: default, ..all } } else { all }
     }
 
     /// Returns the populated scale of an operand of a sum whose largest assumed scale is `most`.
-    pub(crate) fn summand(self, most: i64) -> i64 {
+    pub(crate) fn populated_summand(self, most: i64) -> i64 {
         if self.assumed < most { most } else { self.populated }
     }
 }
 
 impl Estimate<ScaleNumber> {
-    fn log2(bits: Bits) -> Self {
+    fn log2(bits: ScaleVariants) -> Self {
         Self::Is(ScaleNumber::Log2(bits))
     }
 
     /// A scale that is the same by the text, as HEIR assumes it, and when populated.
     fn all_log2(bits: impl Into<i64>) -> Self {
-        Self::log2(Bits::all(bits.into()))
+        Self::log2(ScaleVariants::equal(bits.into()))
     }
 
     fn residue(residue: impl Into<u64>) -> Self {
         Self::Is(ScaleNumber::Residue(residue.into()))
     }
 
-    fn as_log2(self) -> Option<Bits> {
+    fn as_log2(self) -> Option<ScaleVariants> {
         match self {
             Self::Is(ScaleNumber::Log2(bits)) => Some(bits),
             _ => None,
@@ -140,7 +140,7 @@ impl Estimate<ScaleNumber> {
 impl Measure for ScaleNumber {
     fn join(self, other: Self) -> Option<Self> {
         match (self, other) {
-            (Self::Log2(a), Self::Log2(b)) => Some(Self::Log2(a.map(b, i64::max))),
+            (Self::Log2(a), Self::Log2(b)) => Some(Self::Log2(a.combine(b, i64::max))),
             _ => (self == other).then_some(self),
         }
     }
@@ -157,17 +157,17 @@ impl fmt::Display for ScaleNumber {
 
 /// The scale facts of a program.
 #[derive(Clone, Copy, Debug)]
-pub struct Scales<'a>(pub &'a Sparse<ScaleBits>);
+pub struct ScaleFacts<'a>(pub &'a SparseSolver<ScaleAnalysis>);
 
-impl Scales<'_> {
+impl ScaleFacts<'_> {
     /// Returns the logarithm to base 2 of the scale of a value that follows from the text; `None`
     /// if it has none or it is unknown.
     pub fn log2(&self, value: Value) -> Option<i64> {
-        self.bits(value).map(|it| it.written)
+        self.variants(value).map(|it| it.written)
     }
 
     /// Returns all scales of a value in CKKS.
-    pub(crate) fn bits(self, value: Value) -> Option<Bits> {
+    pub(crate) fn variants(self, value: Value) -> Option<ScaleVariants> {
         self.0.fact(value)?.as_log2()
     }
 
@@ -179,40 +179,43 @@ impl Scales<'_> {
 
 /// The dataflow analysis of scales.
 #[derive(Debug)]
-pub struct ScaleBits {
-    settings: Arc<Settings>,
+pub struct ScaleAnalysis {
+    settings: Arc<DocumentSettings>,
     /// The logarithm of the scale of a fresh or bootstrapped ciphertext, as a multiple of the
     /// default.
-    fresh: i64,
+    fresh_factor: i64,
 }
 
-impl ScaleBits {
+impl ScaleAnalysis {
     /// Creates the analysis of a program; `None` if no module has parameters of CKKS with a default
     /// scale, or parameters of BGV.
-    pub fn new(heir: &Heir, options: Options) -> Option<Self> {
+    pub fn new(heir: &CiphertextFacts, options: HeirOptions) -> Option<Self> {
         let fresh = if options.before_mul_include_first_mul { 2 } else { 1 };
-        let is_scaled = |it: &Setting| params(it).is_some() || residues(it).is_some();
+        let is_scaled = |it: &ModuleSetting| ckks_params(it).is_some() || bgv_params(it).is_some();
         let settings = heir.settings();
-        settings.all().any(is_scaled).then(|| Self { settings: settings.clone(), fresh })
+        settings
+            .all()
+            .any(is_scaled)
+            .then(|| Self { settings: settings.clone(), fresh_factor: fresh })
     }
 }
 
 /// Returns the CKKS parameters of a module, and the default scale.
-pub(crate) fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
-    let (scheme, params) = annotation::params(setting)?;
+pub(crate) fn ckks_params(setting: &ModuleSetting) -> Option<(&SchemeParams, i64)> {
+    let (scheme, params) = annotation::scheme_and_params(setting)?;
     Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
 }
 
 /// Returns the BGV parameters of a module, and the plaintext modulus, if HEIR manages scales.
-pub(crate) fn residues(setting: &Setting) -> Option<(&SchemeParams, u64)> {
-    let (scheme, params) = annotation::params(setting)?;
+pub(crate) fn bgv_params(setting: &ModuleSetting) -> Option<(&SchemeParams, u64)> {
+    let (scheme, params) = annotation::scheme_and_params(setting)?;
     // As in HEIR, the product of two residues must fit in 64 bits.
     let t = params.plaintext_modulus.filter(|it| (2..1 << 31).contains(it))?;
     (scheme == Scheme::Bgv && !setting.is_openfhe()).then_some((params, t))
 }
 
 /// Returns the inverse of a number modulo another one; `None` if there is none.
-pub(crate) fn inverse(number: u64, modulus: u64) -> Option<i128> {
+pub(crate) fn modular_inverse(number: u64, modulus: u64) -> Option<i128> {
     let modulus = i128::from(modulus);
     let found = i128::from(number).checked_rem(modulus)?.extended_gcd(&modulus);
     (found.gcd == 1).then(|| found.x.rem_euclid(modulus))
@@ -220,40 +223,41 @@ pub(crate) fn inverse(number: u64, modulus: u64) -> Option<i128> {
 
 /// Returns the scale after a modulus switch; `None` if the modulus has no inverse modulo the
 /// plaintext modulus.
-pub(crate) fn divided(scale: u64, modulus: u64, plaintext_modulus: u64) -> Option<u64> {
-    let product = i128::from(scale) * inverse(modulus, plaintext_modulus)?;
+pub(crate) fn switched_residue(scale: u64, modulus: u64, plaintext_modulus: u64) -> Option<u64> {
+    let product = i128::from(scale) * modular_inverse(modulus, plaintext_modulus)?;
     u64::try_from(product % i128::from(plaintext_modulus)).ok()
 }
 
 /// Returns the written scale, or `otherwise` if there is none; an unreadable scale is unknown.
-fn written(said: Said, scale: fn(u32) -> Scale, otherwise: Scale) -> Scale {
+fn written_scale(said: WrittenNumber, scale: fn(u32) -> Scale, otherwise: Scale) -> Scale {
     match said {
-        Said::Number(it) => scale(it),
-        Said::Nothing => otherwise,
-        Said::Unreadable => Scale::Unknown,
+        WrittenNumber::Number(it) => scale(it),
+        WrittenNumber::Absent => otherwise,
+        WrittenNumber::Unreadable => Scale::Unknown,
     }
 }
 
 /// Computes the scale of a result in BGV.
 fn transfer_residue(
-    ir: &AnalysisContext<'_, Solved>,
+    ir: &AnalysisContext<'_, LowerLayers>,
     op: Op,
     operands: &[Scale],
     (params, t): (&SchemeParams, u64),
 ) -> Scale {
     let name = ir.op_name(op);
-    let annotated =
-        |otherwise| written(annotation::on_result(ir, op, "scale"), Scale::residue, otherwise);
+    let annotated = |otherwise| {
+        written_scale(annotation::number_on_result(ir, op, "scale"), Scale::residue, otherwise)
+    };
     match name {
         "mgmt.init" => return annotated(Scale::residue(1_u64)),
         "mgmt.adjust_scale" => return annotated(Scale::Unknown),
         "secret.conceal" => return Scale::residue(1_u64),
-        _ if rules::decrypts(name) => return Scale::Plain,
+        _ if rules::is_decryption(name) => return Scale::Plain,
         _ if ir.op(op).kind == OpKind::FuncCall || is_without_rule(name) => return Scale::Unknown,
         _ => {}
     }
-    let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
-    if let Some(it) = Scale::undetermined(&operands) {
+    let operands: Vec<Scale> = rules::facts_of_operands(ir, op, operands);
+    if let Some(it) = Scale::unknown_operand(&operands) {
         return it;
     }
     let mut scales = operands.iter().filter_map(|it| it.as_residue());
@@ -265,41 +269,45 @@ fn transfer_residue(
         }
         "mgmt.modreduce" => {
             let from = ir.op(op).operands.first().and_then(|it| it.value);
-            let level = from.and_then(|it| ir.known(it).left);
+            let level = from.and_then(|it| ir.base_facts(it).remaining_levels);
             let modulus = level.and_then(|it| params.q.get(it));
-            let scale = modulus.and_then(|&it| divided(first, it, t));
+            let scale = modulus.and_then(|&it| switched_residue(first, it, t));
             scale.map_or(Scale::Unknown, Scale::residue)
         }
-        _ if rules::contracts(name) => Scale::Unknown,
+        _ if rules::is_contraction(name) => Scale::Unknown,
         // HEIR uses the scale of the first operand.
         _ => Scale::residue(first),
     }
 }
 
-impl SparseForward for ScaleBits {
+impl SparseForward for ScaleAnalysis {
     type Fact = Scale;
-    type Base = Solved;
+    type Base = LowerLayers;
 
-    const LOOPS: Loops = Loops::Replayed;
+    const LOOPS: LoopPolicy = LoopPolicy::Replayed;
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
-        ir: &AnalysisContext<'_, Solved>,
+        ir: &AnalysisContext<'_, LowerLayers>,
         op: Op,
         index: usize,
         value: Value,
         _: &[Scale],
     ) -> Scale {
         let setting = self.settings.of(op);
-        let known = ir.known(value);
-        if setting.and_then(residues).is_some() {
+        let known = ir.base_facts(value);
+        if setting.and_then(bgv_params).is_some() {
             let fresh = || {
-                let said = annotation::on_argument(ir, op, index, "scale");
-                (!known.is_lowered).then_some(written(said, Scale::residue, Scale::residue(1_u64)))
+                let said = annotation::number_on_argument(ir, op, index, "scale");
+                (!known.is_lowered).then_some(written_scale(
+                    said,
+                    Scale::residue,
+                    Scale::residue(1_u64),
+                ))
             };
-            return ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh);
+            return ciphertext::entry_fact(ir, op, known.ciphertext, Scale::Plain, fresh);
         }
-        let Some((_, default)) = setting.and_then(params) else {
+        let Some((_, default)) = setting.and_then(ckks_params) else {
             return Scale::Unknown;
         };
         let fresh = || {
@@ -307,43 +315,46 @@ impl SparseForward for ScaleBits {
             if known.is_lowered {
                 return None;
             }
-            let said = annotation::on_argument(ir, op, index, "scale");
-            Some(written(said, Scale::all_log2, Scale::all_log2(default * self.fresh)))
+            let said = annotation::number_on_argument(ir, op, index, "scale");
+            Some(written_scale(said, Scale::all_log2, Scale::all_log2(default * self.fresh_factor)))
         };
-        ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh)
+        ciphertext::entry_fact(ir, op, known.ciphertext, Scale::Plain, fresh)
     }
 
     fn transfer(
         &mut self,
-        ir: &AnalysisContext<'_, Solved>,
+        ir: &AnalysisContext<'_, LowerLayers>,
         op: Op,
         _: usize,
         operands: &[Scale],
     ) -> Scale {
         let name = ir.op_name(op);
         let setting = self.settings.of(op);
-        if let Some(it) = setting.and_then(residues) {
+        if let Some(it) = setting.and_then(bgv_params) {
             return transfer_residue(ir, op, operands, it);
         }
-        let Some((params, default)) = setting.and_then(params) else {
+        let Some((params, default)) = setting.and_then(ckks_params) else {
             return Scale::Unknown;
         };
-        let annotated =
-            |otherwise| written(annotation::on_result(ir, op, "scale"), Scale::all_log2, otherwise);
+        let annotated = |otherwise| {
+            written_scale(annotation::number_on_result(ir, op, "scale"), Scale::all_log2, otherwise)
+        };
         match name {
             "mgmt.init" => return annotated(Scale::all_log2(default)),
             "mgmt.adjust_scale" => return annotated(Scale::Unknown),
-            "mgmt.bootstrap" | "secret.conceal" => return Scale::all_log2(default * self.fresh),
+            "mgmt.bootstrap" | "secret.conceal" => {
+                return Scale::all_log2(default * self.fresh_factor);
+            }
             _ => {}
         }
-        if rules::decrypts(name) {
+        if rules::is_decryption(name) {
             return Scale::Plain;
         }
         if ir.op(op).kind == OpKind::FuncCall || is_without_rule(name) {
             return Scale::Unknown;
         }
-        let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
-        if let Some(it) = Scale::undetermined(&operands) {
+        let operands: Vec<Scale> = rules::facts_of_operands(ir, op, operands);
+        if let Some(it) = Scale::unknown_operand(&operands) {
             return it;
         }
         let mut scales = operands.iter().filter_map(|it| it.as_log2());
@@ -352,12 +363,13 @@ impl SparseForward for ScaleBits {
             // A plaintext that is not encoded yet will get the scale of the other factor.
             "arith.mulf" | "arith.muli" => {
                 let other = scales.next();
-                let sum = || first.map(other.unwrap_or(first), i64::saturating_add);
-                let result = ir.op(op).results.first().and_then(|&it| ir.known(it).left);
+                let sum = || first.combine(other.unwrap_or(first), i64::saturating_add);
+                let result =
+                    ir.op(op).results.first().and_then(|&it| ir.base_facts(it).remaining_levels);
                 let (true, Some(level)) = (name == "arith.mulf", result) else {
                     return Scale::log2(sum());
                 };
-                let target = default + modulus_at(params, level, default);
+                let target = default + modulus_bits_at(params, level, default);
                 let factors = &ir.op(op).operands;
                 let is_square = factors.len() == 2 && factors[0].value == factors[1].value;
                 Scale::log2(match other {
@@ -372,20 +384,20 @@ impl SparseForward for ScaleBits {
             | "arith.subi"
             | "tensor.insert"
             | "tensor.insert_slice" => {
-                let all: Vec<Bits> = std::iter::once(first).chain(scales).collect();
+                let all: Vec<ScaleVariants> = std::iter::once(first).chain(scales).collect();
                 let most = all.iter().map(|it| it.assumed).max().unwrap_or(first.assumed);
-                let populated = all.iter().map(|it| it.summand(most)).max();
-                let highest = all.iter().fold(first, |sum, &it| sum.map(it, i64::max));
-                Scale::log2(Bits { populated: populated.unwrap_or(most), ..highest })
+                let populated = all.iter().map(|it| it.populated_summand(most)).max();
+                let highest = all.iter().fold(first, |sum, &it| sum.combine(it, i64::max));
+                Scale::log2(ScaleVariants { populated: populated.unwrap_or(most), ..highest })
             }
             "mgmt.modreduce" => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
-                let Some(level) = from.and_then(|it| ir.known(it).left) else {
+                let Some(level) = from.and_then(|it| ir.base_facts(it).remaining_levels) else {
                     return Scale::Unknown;
                 };
-                Scale::log2(first.switched(modulus_at(params, level, default), default))
+                Scale::log2(first.switched(modulus_bits_at(params, level, default), default))
             }
-            _ if rules::contracts(name) && scales.next().is_some() => Scale::Unknown,
+            _ if rules::is_contraction(name) && scales.next().is_some() => Scale::Unknown,
             _ => Scale::log2(first),
         }
     }
@@ -411,7 +423,7 @@ fn is_without_rule(name: &str) -> bool {
 }
 
 /// Returns the number of bits of the modulus of a level.
-pub(crate) fn modulus_at(params: &SchemeParams, level: usize, default: i64) -> i64 {
+pub(crate) fn modulus_bits_at(params: &SchemeParams, level: usize, default: i64) -> i64 {
     params.q.get(level).map_or(default, |&q| modulus_bits(q))
 }
 
@@ -427,7 +439,7 @@ pub(crate) fn modulus_bits(q: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::divided;
+    use super::switched_residue;
 
     #[test]
     fn a_scale_is_divided_by_the_modulus() {
@@ -435,12 +447,13 @@ mod tests {
             [(17_179_967_489, 65_537), (67_239_937, 65_537), (7, 11)]
         {
             for scale in [0, 1, 5, plaintext_modulus - 1] {
-                let quotient = divided(scale, modulus, plaintext_modulus).expect("an inverse");
+                let quotient =
+                    switched_residue(scale, modulus, plaintext_modulus).expect("an inverse");
                 let product = u128::from(quotient) * u128::from(modulus);
                 assert_eq!(product % u128::from(plaintext_modulus), u128::from(scale));
             }
         }
-        assert_eq!(divided(1, 22, 11), None);
-        assert_eq!(divided(1, 6, 4), None);
+        assert_eq!(switched_residue(1, 22, 11), None);
+        assert_eq!(switched_residue(1, 6, 4), None);
     }
 }

@@ -19,15 +19,17 @@ use crate::facts::ciphertext::is_secret_argument;
 use crate::facts::estimate::{Estimate, Measure};
 use crate::ops::rules;
 use crate::real_range::{Precision, RealRange};
-use noisy_dataflow::attributes::{self, Side};
-use noisy_dataflow::sparse::{AnalysisContext, Calls, Loops, Sparse, SparseForward};
-use noisy_dataflow::view::{Types, View};
+use noisy_dataflow::attributes::{self, ValueSide};
+use noisy_dataflow::sparse::{
+    AnalysisContext, CallPolicy, LoopPolicy, SparseForward, SparseSolver,
+};
+use noisy_dataflow::view::{HasInterner, ProgramView};
 use noisy_integers::Integers;
 use noisy_integers::constant::Constant;
 use noisy_integers::elements;
 
 /// The attribute that states the range of an argument.
-pub(crate) const NAME: &str = "noisy.range";
+pub(crate) const RANGE_ATTRIBUTE: &str = "noisy.range";
 
 /// The fact about the numbers of a value.
 pub type ValueRange = Estimate<RealRange>;
@@ -44,9 +46,9 @@ impl Measure for RealRange {
 
 /// The range facts of a program.
 #[derive(Clone, Copy, Debug)]
-pub struct Ranges<'a>(pub &'a Sparse<ValueRanges>);
+pub struct ValueRangeFacts<'a>(pub &'a SparseSolver<ValueRangeAnalysis>);
 
-impl Ranges<'_> {
+impl ValueRangeFacts<'_> {
     /// Returns the range of a value; `None` if it is unknown.
     pub fn of(&self, value: Value) -> Option<RealRange> {
         self.0.fact(value)?.known()
@@ -57,28 +59,28 @@ impl Ranges<'_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum StatedRange {
     /// This range.
-    Of(RealRange),
+    Range(RealRange),
     /// The attribute is not a range.
     Unreadable,
 }
 
-fn in_dict(ir: &impl View, dict: Attr) -> Option<StatedRange> {
-    let name = ir.interner().find_name(NAME)?;
+fn stated_in_dictionary(ir: &impl ProgramView, dict: Attr) -> Option<StatedRange> {
+    let name = ir.interner().find_name(RANGE_ATTRIBUTE)?;
     let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
     let (_, attr) = entries.iter().find(|it| it.0 == name)?;
     let AttrData::Array(bounds) = ir.interner().attr_data(*attr) else {
         return Some(StatedRange::Unreadable);
     };
     let range = match **bounds {
-        [lower, upper] => number(ir, lower).zip(number(ir, upper)),
+        [lower, upper] => number_of_attr(ir, lower).zip(number_of_attr(ir, upper)),
         _ => None,
     };
     let range = range.and_then(|it| RealRange::new(it.0, it.1));
-    Some(range.map_or(StatedRange::Unreadable, StatedRange::Of))
+    Some(range.map_or(StatedRange::Unreadable, StatedRange::Range))
 }
 
 /// Returns the number in an attribute.
-pub(crate) fn number(ir: &impl View, attr: Attr) -> Option<f64> {
+pub(crate) fn number_of_attr(ir: &impl ProgramView, attr: Attr) -> Option<f64> {
     match ir.interner().attr_data(attr) {
         AttrData::Float { bits, .. } => Some(f64::from_bits(*bits)),
         AttrData::Int { value, .. } => Some(*value as f64),
@@ -87,35 +89,40 @@ pub(crate) fn number(ir: &impl View, attr: Attr) -> Option<f64> {
 }
 
 /// Returns the range that an argument of a function states.
-pub(crate) fn stated(ir: &impl View, function: Op, index: usize) -> Option<StatedRange> {
-    in_dict(ir, attributes::dictionary(ir, function, Side::Argument, index)?)
+pub(crate) fn stated_range(
+    ir: &impl ProgramView,
+    function: Op,
+    index: usize,
+) -> Option<StatedRange> {
+    stated_in_dictionary(ir, attributes::dictionary(ir, function, ValueSide::Argument, index)?)
 }
 
 /// Returns true if an argument of some function states a range. *Cost.* One lookup if the attribute
 /// occurs nowhere, else linear in the arguments of all functions.
-pub fn is_any_stated(ir: &Ir) -> bool {
+pub fn has_stated_ranges(ir: &Ir) -> bool {
     let is_stated = |function: Op| {
         let all = attributes::dictionaries(ir, function).into_iter();
-        all.filter(|it| it.0 == Side::Argument).any(|it| in_dict(ir, it.2).is_some())
+        all.filter(|it| it.0 == ValueSide::Argument)
+            .any(|it| stated_in_dictionary(ir, it.2).is_some())
     };
-    ir.interner.find_name(NAME).is_some() && ir.functions().into_iter().any(is_stated)
+    ir.interner.find_name(RANGE_ATTRIBUTE).is_some() && ir.functions().into_iter().any(is_stated)
 }
 
 /// The dataflow analysis of ranges.
 #[derive(Debug, Default)]
-pub struct ValueRanges {
+pub struct ValueRangeAnalysis {
     /// The range of encrypted arguments of functions.
     input: Option<RealRange>,
     constants: FxHashMap<(Attr, Type), ValueRange>,
 }
 
-impl ValueRanges {
+impl ValueRangeAnalysis {
     /// Creates the analysis with the range of encrypted arguments.
     pub fn new(input: Option<RealRange>) -> Self {
         Self { input, constants: FxHashMap::default() }
     }
 
-    fn constant(&mut self, ir: &impl View, op: Op, ty: Type) -> ValueRange {
+    fn constant(&mut self, ir: &impl ProgramView, op: Op, ty: Type) -> ValueRange {
         let Some(attr) = ir.attr(op, "value") else { return ValueRange::Unknown };
         let read = || hull_of_constant(ir, attr, ty).into();
         *self.constants.entry((attr, ty)).or_insert_with(read)
@@ -123,9 +130,9 @@ impl ValueRanges {
 }
 
 /// Returns the range of the numbers in a constant.
-fn hull_of_constant(ir: &impl View, attr: Attr, ty: Type) -> Option<RealRange> {
+fn hull_of_constant(ir: &impl ProgramView, attr: Attr, ty: Type) -> Option<RealRange> {
     let point = |it: &Constant| match it {
-        Constant::Float(bits) => RealRange::point(f64::from_bits(*bits)),
+        Constant::Float(bits) => RealRange::of_number(f64::from_bits(*bits)),
         _ => None,
     };
     if let it @ Constant::Float(_) = Constant::of_attr(ir, attr, ty) {
@@ -146,13 +153,13 @@ fn precision(interner: &Interner, ty: Type) -> Option<Precision> {
         TypeData::Tensor { element, .. } | TypeData::Vector { element, .. } if *element != ty => {
             precision(interner, *element)
         }
-        TypeData::Dialect(body) => of_dialect(interner.str(*body)),
+        TypeData::Dialect(body) => precision_of_dialect_type(interner.str(*body)),
         _ => None,
     }
 }
 
 /// Returns the format of the numbers of a dialect type, from its text without `!`.
-fn of_dialect(text: &str) -> Option<Precision> {
+fn precision_of_dialect_type(text: &str) -> Option<Precision> {
     if let Some(inner) = text.strip_prefix("secret.secret<") {
         let element = inner.trim_end_matches('>').rsplit('x').next()?.trim();
         return match element {
@@ -170,21 +177,21 @@ fn of_dialect(text: &str) -> Option<Precision> {
 
 /// The effect of an op on the ranges of its operands.
 #[derive(Clone, Copy)]
-enum Rule {
+enum RangeRule {
     Add,
     Subtract,
     Multiply,
     Divide,
-    Fused,
+    MultiplyAdd,
     Negate,
     Absolute,
     Max,
     Min,
     Round,
     /// The hull of the operands from the first index up to, but not including, the second one.
-    Among(usize, usize),
+    HullOfOperands(usize, usize),
     /// The hull of the first operand and 0.
-    OrZero,
+    HullWithZero,
     /// An increasing function, its domain and its results.
     Increasing(fn(f64) -> f64, [f64; 2], [f64; 2]),
     /// The range from -1 to 1.
@@ -197,24 +204,24 @@ enum Rule {
 
 const ANY: [f64; 2] = [-1e30, 1e30];
 
-fn rule(name: &str) -> Option<Rule> {
+fn range_rule(name: &str) -> Option<RangeRule> {
     Some(match name {
         "arith.addf" | "linalg.add" | "ckks.add" | "ckks.add_plain" | "lwe.radd"
-        | "lwe.radd_plain" => Rule::Add,
+        | "lwe.radd_plain" => RangeRule::Add,
         "arith.subf" | "linalg.sub" | "ckks.sub" | "ckks.sub_plain" | "lwe.rsub"
-        | "lwe.rsub_plain" => Rule::Subtract,
+        | "lwe.rsub_plain" => RangeRule::Subtract,
         "arith.mulf" | "linalg.mul" | "ckks.mul" | "ckks.mul_plain" | "lwe.rmul"
-        | "lwe.rmul_plain" => Rule::Multiply,
-        "arith.divf" => Rule::Divide,
-        "math.fma" => Rule::Fused,
-        "arith.negf" | "linalg.negf" | "ckks.negate" | "lwe.rnegate" => Rule::Negate,
-        "math.absf" => Rule::Absolute,
-        "arith.maximumf" | "arith.maxnumf" => Rule::Max,
-        "arith.minimumf" | "arith.minnumf" => Rule::Min,
-        "arith.truncf" => Rule::Round,
-        "arith.select" => Rule::Among(1, 3),
-        "tensor.insert" | "tensor.insert_slice" => Rule::Among(0, 2),
-        "tensor.from_elements" | "tensor.concat" => Rule::Among(0, usize::MAX),
+        | "lwe.rmul_plain" => RangeRule::Multiply,
+        "arith.divf" => RangeRule::Divide,
+        "math.fma" => RangeRule::MultiplyAdd,
+        "arith.negf" | "linalg.negf" | "ckks.negate" | "lwe.rnegate" => RangeRule::Negate,
+        "math.absf" => RangeRule::Absolute,
+        "arith.maximumf" | "arith.maxnumf" => RangeRule::Max,
+        "arith.minimumf" | "arith.minnumf" => RangeRule::Min,
+        "arith.truncf" => RangeRule::Round,
+        "arith.select" => RangeRule::HullOfOperands(1, 3),
+        "tensor.insert" | "tensor.insert_slice" => RangeRule::HullOfOperands(0, 2),
+        "tensor.from_elements" | "tensor.concat" => RangeRule::HullOfOperands(0, usize::MAX),
         "arith.extf"
         | "tensor.cast"
         | "tensor.collapse_shape"
@@ -245,36 +252,36 @@ fn rule(name: &str) -> Option<Rule> {
         | "lwe.rlwe_decode"
         | "lwe.rlwe_decrypt"
         | "lwe.rlwe_encode"
-        | "lwe.rlwe_encrypt" => Rule::Among(0, 1),
-        "tensor_ext.remap" => Rule::OrZero,
-        "math.exp" => Rule::Increasing(f64::exp, ANY, [0.0, 1e30]),
-        "math.sqrt" => Rule::Increasing(f64::sqrt, [0.0, 1e30], [0.0, 1e30]),
-        "math.tanh" => Rule::Increasing(f64::tanh, ANY, [-1.0, 1.0]),
-        "math.cos" | "math.erf" | "math.sin" => Rule::Unit,
-        "kernel.eval_chebyshev" => Rule::Chebyshev,
-        "tensor_ext.rotate_and_reduce" => Rule::RotateAndReduce,
-        "linalg.dot" | "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" => Rule::Contract,
+        | "lwe.rlwe_encrypt" => RangeRule::HullOfOperands(0, 1),
+        "tensor_ext.remap" => RangeRule::HullWithZero,
+        "math.exp" => RangeRule::Increasing(f64::exp, ANY, [0.0, 1e30]),
+        "math.sqrt" => RangeRule::Increasing(f64::sqrt, [0.0, 1e30], [0.0, 1e30]),
+        "math.tanh" => RangeRule::Increasing(f64::tanh, ANY, [-1.0, 1.0]),
+        "math.cos" | "math.erf" | "math.sin" => RangeRule::Unit,
+        "kernel.eval_chebyshev" => RangeRule::Chebyshev,
+        "tensor_ext.rotate_and_reduce" => RangeRule::RotateAndReduce,
+        "linalg.dot" | "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" => RangeRule::Contract,
         _ => return None,
     })
 }
 
 /// Returns the range of a Chebyshev polynomial on `[-1, 1]`: its magnitude is at most the sum of
 /// the magnitudes of its coefficients.
-fn chebyshev(ir: &impl View, op: Op, given: RealRange) -> Option<RealRange> {
+fn chebyshev_range(ir: &impl ProgramView, op: Op, given: RealRange) -> Option<RealRange> {
     let AttrData::Array(coefficients) = ir.interner().attr_data(ir.attr(op, COEFFICIENTS)?) else {
         return None;
     };
     if !RealRange::UNIT.contains(given) {
         return None;
     }
-    coefficients.iter().try_fold(RealRange::point(0.0)?, |sum, &it| {
-        let magnitude = number(ir, it)?.abs();
+    coefficients.iter().try_fold(RealRange::of_number(0.0)?, |sum, &it| {
+        let magnitude = number_of_attr(ir, it)?.abs();
         sum.add(RealRange::new(-magnitude, magnitude)?, Precision::Double)
     })
 }
 
 /// Returns the first dimension of an operand.
-fn first_size(ir: &impl View, op: Op, index: usize) -> Option<u64> {
+fn first_dimension(ir: &impl ProgramView, op: Op, index: usize) -> Option<u64> {
     let TypeData::Tensor { dims: Some(dims), .. } =
         ir.interner().type_data(ir.operand_ty(op, index)?)
     else {
@@ -286,8 +293,8 @@ fn first_size(ir: &impl View, op: Op, index: usize) -> Option<u64> {
     }
 }
 
-fn rotate_and_reduce(
-    ir: &impl View,
+fn rotate_and_reduce_range(
+    ir: &impl ProgramView,
     op: Op,
     given: &[ValueRange],
     to: Precision,
@@ -303,14 +310,14 @@ fn rotate_and_reduce(
         [ValueRange::Is(a), ValueRange::Is(b)] => a.multiply(b, to)?,
         _ => return None,
     };
-    summand.sum_of(steps, RealRange::point(0.0)?, to)
+    summand.sum_of(steps, RealRange::of_number(0.0)?, to)
 }
 
 /// Computes the range of the result of an op with a rule.
-fn result(
-    ir: &impl View,
+fn result_range(
+    ir: &impl ProgramView,
     op: Op,
-    rule: Rule,
+    rule: RangeRule,
     given: &[ValueRange],
     to: Precision,
 ) -> Option<RealRange> {
@@ -318,55 +325,55 @@ fn result(
     let operand = |index: usize| ir.op(op).operands.get(index).and_then(|it| it.value);
     let is_square = operand(0).is_some() && operand(0) == operand(1);
     match rule {
-        Rule::Add => at(0)?.add(at(1)?, to),
-        Rule::Subtract => at(0)?.subtract(at(1)?, to),
-        Rule::Multiply if is_square => at(0)?.square(to),
-        Rule::Multiply => at(0)?.multiply(at(1)?, to),
-        Rule::Divide => at(0)?.divide(at(1)?, to),
-        Rule::Fused => at(0)?.multiply(at(1)?, to)?.add(at(2)?, to),
-        Rule::Negate => at(0)?.negate(),
-        Rule::Absolute => at(0)?.absolute(),
-        Rule::Max => at(0)?.max(at(1)?),
-        Rule::Min => at(0)?.min(at(1)?),
-        Rule::Round => at(0)?.rounded(to),
-        Rule::Among(from, end) => {
+        RangeRule::Add => at(0)?.add(at(1)?, to),
+        RangeRule::Subtract => at(0)?.subtract(at(1)?, to),
+        RangeRule::Multiply if is_square => at(0)?.square(to),
+        RangeRule::Multiply => at(0)?.multiply(at(1)?, to),
+        RangeRule::Divide => at(0)?.divide(at(1)?, to),
+        RangeRule::MultiplyAdd => at(0)?.multiply(at(1)?, to)?.add(at(2)?, to),
+        RangeRule::Negate => at(0)?.negate(),
+        RangeRule::Absolute => at(0)?.absolute(),
+        RangeRule::Max => at(0)?.max(at(1)?),
+        RangeRule::Min => at(0)?.min(at(1)?),
+        RangeRule::Round => at(0)?.rounded(to),
+        RangeRule::HullOfOperands(from, end) => {
             let mut all = (from..end.min(given.len())).map(at);
             let first = all.next()??;
             all.try_fold(first, |hull, it| Some(hull.hull(it?)))
         }
-        Rule::OrZero => Some(at(0)?.hull(RealRange::point(0.0)?)),
-        Rule::Increasing(function, [from, to_most], [least, most]) => {
+        RangeRule::HullWithZero => Some(at(0)?.hull(RealRange::of_number(0.0)?)),
+        RangeRule::Increasing(function, [from, to_most], [least, most]) => {
             let given = at(0)?;
             let within = RealRange::new(least, most)?;
             RealRange::new(from, to_most)?.contains(given).then_some(())?;
-            given.increasing(function, within, to)
+            given.apply_increasing(function, within, to)
         }
-        Rule::Unit => Some(RealRange::UNIT),
-        Rule::Chebyshev => chebyshev(ir, op, at(0)?),
-        Rule::RotateAndReduce => rotate_and_reduce(ir, op, given, to),
-        Rule::Contract if ir.attr(op, "indexing_maps").is_some() => None,
-        Rule::Contract => {
+        RangeRule::Unit => Some(RealRange::UNIT),
+        RangeRule::Chebyshev => chebyshev_range(ir, op, at(0)?),
+        RangeRule::RotateAndReduce => rotate_and_reduce_range(ir, op, given, to),
+        RangeRule::Contract if ir.attr(op, "indexing_maps").is_some() => None,
+        RangeRule::Contract => {
             let product = at(0)?.multiply(at(1)?, to)?;
-            product.sum_of(first_size(ir, op, 1)?, at(2)?, to)
+            product.sum_of(first_dimension(ir, op, 1)?, at(2)?, to)
         }
     }
 }
 
-impl SparseForward for ValueRanges {
+impl SparseForward for ValueRangeAnalysis {
     type Fact = ValueRange;
     type Base = Integers;
 
-    const LOOPS: Loops = Loops::Replayed;
+    const LOOPS: LoopPolicy = LoopPolicy::Replayed;
 
-    fn calls(&self) -> Calls {
-        Calls::SHOWN
+    fn calls(&self) -> CallPolicy {
+        CallPolicy::FOR_DISPLAY
     }
 
-    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+    fn has_fact(&self, interner: &Interner, ty: Type) -> bool {
         precision(interner, ty).is_some()
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         ir: &AnalysisContext<'_, Integers>,
         op: Op,
@@ -377,8 +384,8 @@ impl SparseForward for ValueRanges {
         if ir.op(op).kind != OpKind::FuncFunc {
             return ValueRange::Unknown;
         }
-        match stated(ir, op, index) {
-            Some(StatedRange::Of(it)) => ValueRange::Is(it),
+        match stated_range(ir, op, index) {
+            Some(StatedRange::Range(it)) => ValueRange::Is(it),
             Some(StatedRange::Unreadable) => ValueRange::Unknown,
             None => self.input.filter(|_| is_secret_argument(ir, op, index, value)).into(),
         }
@@ -392,7 +399,7 @@ impl SparseForward for ValueRanges {
         operands: &[ValueRange],
     ) -> ValueRange {
         let data = ir.op(op);
-        if rules::known_operands(ir, op, operands).contains(&ValueRange::Bottom) {
+        if rules::facts_of_operands(ir, op, operands).contains(&ValueRange::Bottom) {
             return ValueRange::Bottom;
         }
         let ty = data.results.get(index).map(|&it| ir.ty(it));
@@ -403,7 +410,7 @@ impl SparseForward for ValueRanges {
         if data.kind == OpKind::ArithConstant {
             return self.constant(ir, op, ty);
         }
-        rule(ir.op_name(op)).and_then(|it| result(ir, op, it, operands, to)).into()
+        range_rule(ir.op_name(op)).and_then(|it| result_range(ir, op, it, operands, to)).into()
     }
 
     fn unbounded(&self, fact: &ValueRange) -> Option<ValueRange> {

@@ -24,11 +24,11 @@ pub(crate) enum LevelRule {
 
 /// The catalogue's entry of an op.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct CatalogueRow {
     /// The effect on a level.
-    pub(crate) level: Option<LevelRule>,
+    pub(crate) level_rule: Option<LevelRule>,
     /// The operands to whose level the effect applies.
-    pub(crate) of: LevelSource,
+    pub(crate) level_source: LevelSource,
     /// True if the op increases the multiplicative depth.
     pub(crate) deepens: bool,
     /// True if plaintext operands are encoded for the level of the result.
@@ -52,7 +52,7 @@ impl Default for LevelSource {
 
 static TEXT: &str = include_str!("catalogue.txt");
 
-static ENTRIES: LazyLock<FxHashMap<&str, Entry>> = LazyLock::new(|| rows(TEXT).collect());
+static ENTRIES: LazyLock<FxHashMap<&str, CatalogueRow>> = LazyLock::new(|| rows(TEXT).collect());
 
 /// The dialects of the ops in the catalogue, without those of MLIR.
 static DIALECTS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
@@ -101,21 +101,21 @@ const WITHOUT_LEVELS: [&str; 10] = [
     "tfhe_rust_bool",
 ];
 
-fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Entry)> {
+fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, CatalogueRow)> {
     text.lines().filter(|it| !it.starts_with('#')).filter_map(|line| {
         let mut words = line.split(' ');
         let name = words.next().filter(|it| !it.is_empty())?;
-        let mut entry = Entry::default();
+        let mut entry = CatalogueRow::default();
         for word in words {
             match word.split_once('=').unwrap_or((word, "")) {
-                ("drop", "chebyshev") => entry.level = Some(LevelRule::Chebyshev),
-                ("drop", "") => entry.level = Some(LevelRule::Drop(1, None)),
-                ("drop", attribute) => entry.level = Some(LevelRule::Drop(1, Some(attribute))),
-                ("last", _) => entry.level = Some(LevelRule::DropAll),
-                ("bootstrap", _) => entry.level = Some(LevelRule::Bootstrap),
-                ("of", "inputs") => entry.of = LevelSource::Inputs,
+                ("drop", "chebyshev") => entry.level_rule = Some(LevelRule::Chebyshev),
+                ("drop", "") => entry.level_rule = Some(LevelRule::Drop(1, None)),
+                ("drop", attribute) => entry.level_rule = Some(LevelRule::Drop(1, Some(attribute))),
+                ("last", _) => entry.level_rule = Some(LevelRule::DropAll),
+                ("bootstrap", _) => entry.level_rule = Some(LevelRule::Bootstrap),
+                ("of", "inputs") => entry.level_source = LevelSource::Inputs,
                 ("of", number) => {
-                    entry.of = LevelSource::Operand(number.parse().unwrap_or(usize::MAX));
+                    entry.level_source = LevelSource::Operand(number.parse().unwrap_or(usize::MAX));
                 }
                 ("deeper", _) => entry.deepens = true,
                 ("plaintexts", _) => entry.takes_plaintexts = true,
@@ -127,12 +127,12 @@ fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Entry)> {
 }
 
 /// Returns the entry of an op, by its full name.
-pub(crate) fn entry(name: &str) -> Option<&'static Entry> {
+pub(crate) fn row(name: &str) -> Option<&'static CatalogueRow> {
     ENTRIES.get(name)
 }
 
 /// Returns the names of all ops of HEIR's own dialects.
-pub fn op_names() -> impl Iterator<Item = &'static str> {
+pub fn heir_op_names() -> impl Iterator<Item = &'static str> {
     rows(TEXT).map(|it| it.0).filter(|it| {
         let dialect = it.split_once('.').map_or("", |it| it.0);
         !UPSTREAM.contains(&dialect)
@@ -140,30 +140,30 @@ pub fn op_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the version of HEIR from which the catalogue was generated.
-pub fn version() -> &'static str {
+pub fn heir_version() -> &'static str {
     let rest = TEXT.strip_prefix("# HEIR ").unwrap_or_default();
     rest.split(',').next().unwrap_or_default()
 }
 
 /// Returns true if the catalogue has the op, and its dialect is one of HEIR's own.
-pub fn has_op(name: &str) -> bool {
+pub fn is_heir_op(name: &str) -> bool {
     let dialect = name.split_once('.').map(|it| it.0);
-    dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_some()
+    dialect.is_some_and(|it| DIALECTS.contains(it)) && row(name).is_some()
 }
 
 /// Returns true if the effect of an op on a ciphertext is known.
-pub(crate) fn is_known(name: &str) -> bool {
+pub(crate) fn has_known_effect(name: &str) -> bool {
     let Some((dialect, _)) = name.split_once('.') else { return false };
     if UPSTREAM.contains(&dialect) {
         return true;
     }
-    entry(name).is_some() && !WITHOUT_LEVELS.contains(&dialect)
+    row(name).is_some() && !WITHOUT_LEVELS.contains(&dialect)
 }
 
 /// Returns true if the dialect of an op is one of HEIR's own, but the catalogue lacks the op.
-pub(crate) fn is_missing(name: &str) -> bool {
+pub(crate) fn is_missing_heir_op(name: &str) -> bool {
     let dialect = name.split_once('.').map(|it| it.0);
-    dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_none()
+    dialect.is_some_and(|it| DIALECTS.contains(it)) && row(name).is_none()
 }
 
 #[cfg(test)]
@@ -182,20 +182,34 @@ mod tests {
                 assert!(word != "of" || value == "inputs" || value.parse::<usize>().is_ok());
             }
         }
-        assert_eq!(version(), "2026.9.1");
+        assert_eq!(heir_version(), "2026.9.1");
     }
 
     #[test]
     fn ops_are_found_by_name() {
-        let drop = entry("openfhe.level_reduce").expect("it is in the catalogue");
-        assert_eq!(drop.level, Some(LevelRule::Drop(1, Some("levelToDrop"))));
-        assert_eq!(drop.of, LevelSource::Operand(1));
-        assert_eq!(entry("linalg.matvec").map(|it| it.of), Some(LevelSource::Inputs));
+        let drop = row("openfhe.level_reduce").expect("it is in the catalogue");
+        assert_eq!(drop.level_rule, Some(LevelRule::Drop(1, Some("levelToDrop"))));
+        assert_eq!(drop.level_source, LevelSource::Operand(1));
+        assert_eq!(row("linalg.matvec").map(|it| it.level_source), Some(LevelSource::Inputs));
         assert!(
-            is_known("bgv.add") && is_known("tensor.extract") && is_known("kernel.eval_chebyshev")
+            has_known_effect("bgv.add")
+                && has_known_effect("tensor.extract")
+                && has_known_effect("kernel.eval_chebyshev")
         );
-        assert!(!is_known("bgv.add3") && is_missing("bgv.add3") && !is_missing("bgv.add"));
-        assert!(has_op("mgmt.modreduce") && !has_op("mgmt.modreduse") && !has_op("linalg.matvec"));
-        assert!(!is_known("foo.bar") && !is_missing("foo.bar") && !is_known("cheddar.rescale"));
+        assert!(
+            !has_known_effect("bgv.add3")
+                && is_missing_heir_op("bgv.add3")
+                && !is_missing_heir_op("bgv.add")
+        );
+        assert!(
+            is_heir_op("mgmt.modreduce")
+                && !is_heir_op("mgmt.modreduse")
+                && !is_heir_op("linalg.matvec")
+        );
+        assert!(
+            !has_known_effect("foo.bar")
+                && !is_missing_heir_op("foo.bar")
+                && !has_known_effect("cheddar.rescale")
+        );
     }
 }

@@ -2,19 +2,19 @@
 
 /// An op that the optimizer places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placed {
+pub enum PlacedOp {
     /// `mgmt.relinearize`
     Relinearize,
     /// `mgmt.bootstrap`, with this number of levels between two bootstraps.
     Bootstrap(u32),
 }
 
-impl Placed {
+impl PlacedOp {
     /// Returns the full name of the op.
-    pub fn op(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Placed::Relinearize => "mgmt.relinearize",
-            Placed::Bootstrap(_) => "mgmt.bootstrap",
+            PlacedOp::Relinearize => "mgmt.relinearize",
+            PlacedOp::Bootstrap(_) => "mgmt.bootstrap",
         }
     }
 }

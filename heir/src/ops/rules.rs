@@ -11,7 +11,7 @@ use noisy_syntax::{AttrData, Form, Ir, Op, Operand};
 
 use crate::ops::catalogue::{self, LevelRule};
 use crate::text::types;
-use noisy_dataflow::view::View;
+use noisy_dataflow::view::ProgramView;
 
 /// The effect of an op on a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub(crate) enum DimensionRule {
 }
 
 /// Returns the innermost `secret.generic` around an op.
-pub(crate) fn generic_around(ir: &Ir, op: Op) -> Option<Op> {
+pub(crate) fn enclosing_generic(ir: &Ir, op: Op) -> Option<Op> {
     let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
     around.find(|&it| ir.is_secret_generic(it))
 }
 
 /// Returns the integers of an attribute that is a dense array.
-pub(crate) fn integers(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
+pub(crate) fn dense_array(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
         return None;
     };
@@ -37,12 +37,12 @@ pub(crate) fn integers(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
 }
 
 /// Returns the rule for levels, by the full name of an op.
-pub(crate) fn level(name: &str) -> Option<LevelRule> {
-    catalogue::entry(name)?.level
+pub(crate) fn level_rule(name: &str) -> Option<LevelRule> {
+    catalogue::row(name)?.level_rule
 }
 
 /// Returns the rule for dimensions, by the full name of an op.
-pub(crate) fn dimension(name: &str) -> Option<DimensionRule> {
+pub(crate) fn dimension_rule(name: &str) -> Option<DimensionRule> {
     let (dialect, op) = name.split_once('.')?;
     let op = op.rsplit('.').next().unwrap_or(op);
     match (dialect, op) {
@@ -63,37 +63,39 @@ pub(crate) fn dimension(name: &str) -> Option<DimensionRule> {
 
 /// Returns true if an op has a rule for levels; the result of another op has the level of its
 /// operands.
-pub(crate) fn moves_level(name: &str) -> bool {
-    level(name).is_some()
+pub(crate) fn has_level_rule(name: &str) -> bool {
+    level_rule(name).is_some()
 }
 
 /// Returns true if the level after an op depends on the library that runs the program.
-pub(crate) fn is_by_library(name: &str) -> bool {
-    matches!(level(name), Some(LevelRule::Bootstrap | LevelRule::Chebyshev))
+pub(crate) fn has_library_level(name: &str) -> bool {
+    matches!(level_rule(name), Some(LevelRule::Bootstrap | LevelRule::Chebyshev))
 }
 
 /// Returns true if the ciphertext operands of an op must have two polynomials.
-pub(crate) fn takes_two(name: &str) -> bool {
+pub(crate) fn is_limited_to_two_polynomials(name: &str) -> bool {
     matches!(name, "tensor_ext.rotate" | "mgmt.modreduce" | "mgmt.bootstrap" | "secret.yield")
 }
 
 /// Returns true for the `mgmt` ops that HEIR inserts to manage ciphertexts. `mgmt.init` is inserted
 /// earlier.
-pub(crate) fn manages(name: &str) -> bool {
+pub(crate) fn is_management_op(name: &str) -> bool {
     name.strip_prefix("mgmt.").is_some_and(|it| it != "init")
 }
 
 /// Returns true for the `mgmt` ops that HEIR inserts to use levels. Bootstraps, and ops that drop
 /// levels for loops, are inserted earlier.
-pub(crate) fn uses_levels(name: &str) -> bool {
-    manages(name) && moves_level(name) && !matches!(name, "mgmt.bootstrap" | "mgmt.level_reduce")
+pub(crate) fn is_level_use(name: &str) -> bool {
+    is_management_op(name)
+        && has_level_rule(name)
+        && !matches!(name, "mgmt.bootstrap" | "mgmt.level_reduce")
 }
 
 /// Returns true if the scale of the result of an op is the product of the scales of its operands.
-pub fn multiplies(name: &str) -> bool {
-    dimension(name) == Some(DimensionRule::Product)
+pub fn is_scale_product(name: &str) -> bool {
+    dimension_rule(name) == Some(DimensionRule::Product)
         || matches!(name, "openfhe.mul" | "openfhe.square")
-        || contracts(name)
+        || is_contraction(name)
         || name
             .rsplit('.')
             .next()
@@ -101,39 +103,39 @@ pub fn multiplies(name: &str) -> bool {
 }
 
 /// Returns true if an op of `linalg` multiplies only its first two operands.
-pub(crate) fn contracts(name: &str) -> bool {
+pub(crate) fn is_contraction(name: &str) -> bool {
     name.starts_with("linalg.conv_")
         || matches!(name, "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" | "linalg.dot")
         || matches!(name, "linalg.batch_matmul" | "linalg.batch_matvec" | "linalg.mmt4d")
 }
 
 /// Returns true if an op of `linalg` only adds, subtracts and moves elements.
-pub(crate) fn is_linear(name: &str) -> bool {
+pub(crate) fn is_linear_linalg_op(name: &str) -> bool {
     let op = name.strip_prefix("linalg.").unwrap_or_default();
     matches!(op, "add" | "sub" | "negf" | "copy" | "fill" | "transpose" | "broadcast")
 }
 
 /// Returns true if an op bootstraps a ciphertext.
 pub fn is_bootstrap(name: &str) -> bool {
-    level(name) == Some(LevelRule::Bootstrap)
+    level_rule(name) == Some(LevelRule::Bootstrap)
 }
 
 /// Returns true if an op encrypts a plaintext.
-pub fn encrypts(name: &str) -> bool {
+pub fn is_encryption(name: &str) -> bool {
     name == "secret.conceal" || name.rsplit('.').next().is_some_and(|it| it.contains("encrypt"))
 }
 
 /// Returns true if an op decrypts a ciphertext.
-pub fn decrypts(name: &str) -> bool {
+pub fn is_decryption(name: &str) -> bool {
     name == "secret.reveal" || name.rsplit('.').next().is_some_and(|it| it.contains("decrypt"))
 }
 
 /// Returns true if an operand of an op may be a plaintext, which is then encoded for the level of
 /// the result. Keys, contexts and positions of insertions are not plaintexts. Source: HEIR,
 /// `PlaintextOperandInterface`.
-pub(crate) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
+pub(crate) fn is_plaintext_operand(ir: &Ir, op: Op, at: usize) -> bool {
     let name = ir.op_name(op);
-    if catalogue::entry(name).is_none_or(|it| !it.takes_plaintexts) {
+    if catalogue::row(name).is_none_or(|it| !it.takes_plaintexts) {
         return false;
     }
     match name.split_once('.').map_or("", |it| it.0) {
@@ -142,7 +144,7 @@ pub(crate) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
         "tensor_ext" => at == 1,
         _ => {
             let operand = ir.op(op).operands.get(at).and_then(|it| it.value);
-            operand.is_some_and(|it| types::is_plaintext(ir, it))
+            operand.is_some_and(|it| types::has_plaintext_type(ir, it))
         }
     }
 }
@@ -151,11 +153,11 @@ pub(crate) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
 /// beyond the table. Lattigo evaluates with a balanced tree, `OpenFHE` from degree 5 on with the
 /// algorithm of Paterson and Stockmeyer, with a tabulated split of the degree into `k (2^m - 1)`.
 /// Source: HEIR, `lib/Dialect/Kernel/IR/KernelOps.cpp`.
-pub(crate) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
+pub(crate) fn chebyshev_levels(degree: u32, library: PolynomialLibrary) -> Option<u32> {
     let log2_up = |n: u32| u32::BITS - n.saturating_sub(1).leading_zeros();
     match library {
-        Library::Lattigo => Some(u32::BITS - degree.leading_zeros()),
-        Library::OpenFhe => match degree {
+        PolynomialLibrary::Lattigo => Some(u32::BITS - degree.leading_zeros()),
+        PolynomialLibrary::OpenFhe => match degree {
             0 => Some(0),
             1..5 => Some(log2_up(degree) + 1),
             _ => {
@@ -188,7 +190,7 @@ pub(crate) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
 
 /// The library that evaluates polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Library {
+pub(crate) enum PolynomialLibrary {
     /// Lattigo; also assumed if the module names no library.
     Lattigo,
     /// `OpenFHE`.
@@ -197,9 +199,9 @@ pub(crate) enum Library {
 
 /// Returns the facts of the operands of an op. In an op with an unknown form, names in its header
 /// may be arguments of its region; these are left out.
-pub fn known_operands<F: Copy>(ir: &impl View, op: Op, operands: &[F]) -> Vec<F> {
+pub fn facts_of_operands<F: Copy>(ir: &impl ProgramView, op: Op, operands: &[F]) -> Vec<F> {
     let data = ir.op(op);
     let is_operand =
-        |it: &Operand| it.value.is_some() || !(it.maybe_argument && data.form == Form::Opaque);
+        |it: &Operand| it.value.is_some() || !(it.may_be_argument && data.form == Form::Opaque);
     data.operands.iter().zip(operands).filter(|it| is_operand(it.0)).map(|it| *it.1).collect()
 }

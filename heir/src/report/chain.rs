@@ -4,15 +4,15 @@ use noisy_syntax::{Def, Ir, Value};
 use rustc_hash::FxHashSet;
 
 use crate::facts::fact::{Ciphertext, Dimension, Level};
-use crate::facts::known::Heir;
-use crate::facts::value_range::Ranges;
+use crate::facts::known::CiphertextFacts;
+use crate::facts::value_range::ValueRangeFacts;
 use crate::ops::rules;
 use crate::real_range::RealRange;
-use crate::report::origins::made_of;
+use crate::report::origins::source_values;
 use noisy_dataflow::flow;
 
 /// The largest number of steps of a chain in a report.
-const MOST: usize = 8;
+const MOST_STEPS: usize = 8;
 
 /// The number that a chain explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,12 @@ pub enum NumberKind {
 
 /// Returns the ops that changed the level or the polynomials of a value, with the number after
 /// each. Only the nearest few are returned; the op of the value is the last.
-pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, String)> {
+pub fn number_chain(
+    ir: &Ir,
+    heir: &CiphertextFacts,
+    value: Value,
+    of: NumberKind,
+) -> Vec<(Value, String)> {
     let rank = |value: Value| match (heir.ciphertext(value), of) {
         (Ciphertext::Encrypted { level, .. }, NumberKind::Level) => Some(match level {
             Level::Used(n) => u64::from(n),
@@ -42,15 +47,16 @@ pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, 
     let mut out = Vec::new();
     let mut seen = FxHashSet::default();
     let mut at = Some(value);
-    while let Some(value) = at.filter(|it| out.len() < MOST && seen.insert(*it)) {
-        let mut from: Vec<Value> = flow::feeders(ir, value).into_iter().map(|it| it.1).collect();
+    while let Some(value) = at.filter(|it| out.len() < MOST_STEPS && seen.insert(*it)) {
+        let mut from: Vec<Value> =
+            flow::feeding_values(ir, value).into_iter().map(|it| it.1).collect();
         if let Def::Result(op, _) = ir.value(value).def
             && ir.op(op).regions.is_empty()
         {
             let name = ir.op_name(op);
             let moves = match of {
-                NumberKind::Level => rules::moves_level(name),
-                NumberKind::Dimension => rules::dimension(name).is_some(),
+                NumberKind::Level => rules::has_level_rule(name),
+                NumberKind::Dimension => rules::dimension_rule(name).is_some(),
             };
             if moves {
                 let what = match (heir.ciphertext(value), of) {
@@ -85,13 +91,13 @@ pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, 
 /// Returns the ops that changed the range of a value, with the range after each. Only the nearest
 /// few are returned; the op of the value is the last. Of several operands, the one with the largest
 /// magnitude is followed.
-pub fn range_chain(ir: &Ir, ranges: Ranges<'_>, value: Value) -> Vec<(Value, String)> {
+pub fn range_chain(ir: &Ir, ranges: ValueRangeFacts<'_>, value: Value) -> Vec<(Value, String)> {
     let magnitude = |it: Value| ranges.of(it).map(RealRange::magnitude);
     let mut out = Vec::new();
     let mut seen = FxHashSet::default();
     let mut at = Some(value);
-    while let Some(value) = at.filter(|it| out.len() < MOST && seen.insert(*it)) {
-        let from = made_of(ir, value).into_iter().filter(|it| !seen.contains(it));
+    while let Some(value) = at.filter(|it| out.len() < MOST_STEPS && seen.insert(*it)) {
+        let from = source_values(ir, value).into_iter().filter(|it| !seen.contains(it));
         let from = from.filter_map(|it| Some((it, magnitude(it)?)));
         let from = from.reduce(|best, it| if it.1 > best.1 { it } else { best }).map(|it| it.0);
         let (range, before) = (ranges.of(value), from.and_then(|it| ranges.of(it)));

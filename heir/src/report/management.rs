@@ -3,22 +3,22 @@
 use noisy_syntax::{Ir, Op};
 use rustc_hash::FxHashMap;
 
-use crate::annotations::votes::Stage;
+use crate::annotations::votes::LoweringStage;
 use crate::ops::rules;
 
 /// Numbers of `mgmt` ops in a function.
 #[derive(Clone, Copy, Debug, Default)]
-struct Managed {
-    n: usize,
+struct ManagementCounts {
+    n_ops: usize,
     n_relinearizations: usize,
     n_using_levels: usize,
 }
 
-impl Managed {
-    fn stage(self) -> Stage {
-        Stage {
-            is_managed: self.n > 0,
-            uses_levels: self.n_using_levels > 0,
+impl ManagementCounts {
+    fn stage(self) -> LoweringStage {
+        LoweringStage {
+            is_managed: self.n_ops > 0,
+            has_level_uses: self.n_using_levels > 0,
             is_relinearized: self.n_relinearizations > 0,
         }
     }
@@ -28,7 +28,7 @@ impl Managed {
 #[derive(Debug, Default)]
 pub(crate) struct Management {
     ops: FxHashMap<Op, (Option<Op>, bool, bool)>,
-    functions: FxHashMap<Option<Op>, Managed>,
+    functions: FxHashMap<Option<Op>, ManagementCounts>,
 }
 
 impl Management {
@@ -38,7 +38,7 @@ impl Management {
     }
 
     /// The progress of HEIR in a function.
-    pub(crate) fn stage(&self, function: Option<Op>) -> Stage {
+    pub(crate) fn stage(&self, function: Option<Op>) -> LoweringStage {
         self.functions.get(&function).copied().unwrap_or_default().stage()
     }
 
@@ -47,15 +47,15 @@ impl Management {
     pub(crate) fn note(&mut self, ir: &Ir, op: Op) -> bool {
         let has_left = self.forget(op);
         let name = ir.op_name(op);
-        if !rules::manages(name) {
+        if !rules::is_management_op(name) {
             return has_left;
         }
-        let (relinearizes, uses_levels) = (name == "mgmt.relinearize", rules::uses_levels(name));
+        let (relinearizes, uses_levels) = (name == "mgmt.relinearize", rules::is_level_use(name));
         let function = ir.function_of(op);
         self.ops.insert(op, (function, relinearizes, uses_levels));
         let here = self.functions.entry(function).or_default();
         let before = here.stage();
-        here.n += 1;
+        here.n_ops += 1;
         here.n_relinearizations += usize::from(relinearizes);
         here.n_using_levels += usize::from(uses_levels);
         has_left || here.stage() != before
@@ -68,7 +68,7 @@ impl Management {
         };
         let Some(here) = self.functions.get_mut(&function) else { return false };
         let before = here.stage();
-        here.n -= 1;
+        here.n_ops -= 1;
         here.n_relinearizations -= usize::from(relinearizes);
         here.n_using_levels -= usize::from(uses_levels);
         here.stage() != before

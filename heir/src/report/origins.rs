@@ -8,7 +8,7 @@ use crate::ops::rules;
 use noisy_dataflow::flow;
 
 /// Returns the values that a value is computed from or fed by, each once.
-pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
+pub fn source_values(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
     let mut out: SmallVec<[Value; 4]> = SmallVec::new();
     match ir.defining_op(value) {
         Some(op) if ir.op(op).regions.is_empty() => {
@@ -16,7 +16,7 @@ pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
         }
         _ => {}
     }
-    out.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
+    out.extend(flow::feeding_values(ir, value).into_iter().map(|it| it.1));
     out.sort_unstable();
     out.dedup();
     out
@@ -25,7 +25,7 @@ pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
 /// Returns true if the number of polynomials of a value depends on an op of `linalg`, whose results
 /// have no polynomials in HEIR: it does not look into ops with regions. *Cost.* The values that the
 /// value is computed from, up to a bound.
-pub fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
+pub fn is_derived_from_linalg(ir: &Ir, value: Value) -> bool {
     const MOST: usize = 10_000;
     let mut seen = FxHashSet::default();
     let mut stack = vec![value];
@@ -37,8 +37,8 @@ pub fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
         if name.starts_with("linalg.") || seen.len() > MOST {
             return true;
         }
-        if rules::dimension(name) != Some(rules::DimensionRule::Relinearize) {
-            stack.extend(made_of(ir, value));
+        if rules::dimension_rule(name) != Some(rules::DimensionRule::Relinearize) {
+            stack.extend(source_values(ir, value));
         }
     }
     false

@@ -17,11 +17,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
 use crate::facts::fact::{Ciphertext, Dimension};
-use crate::facts::known::Heir;
+use crate::facts::known::CiphertextFacts;
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::question;
-use crate::verdict::requirements::{self, Condition, Outcome};
+use crate::verdict::requirements::{self, Condition, Consequence};
 use noisy_dataflow::flow;
 
 /// An operand with more polynomials than an op takes.
@@ -34,18 +34,18 @@ pub struct OversizedOperand {
     /// Number of polynomials of the operand.
     pub dimension: u32,
     /// Number of polynomials that the op takes.
-    pub taken: u32,
+    pub n_accepted: u32,
     /// True if the op is a loop or the terminator of one.
     pub is_carried: bool,
     /// The consequence.
-    pub outcome: Outcome,
+    pub consequence: Consequence,
     /// True if HEIR lowers the function next. Otherwise it may still insert relinearizations.
     pub is_lowered_next: bool,
 }
 
 /// The progress of HEIR's passes at an op, as far as missing relinearizations are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Progress {
+pub(crate) struct ManagementProgress {
     /// True if HEIR has placed some of its `mgmt` ops in the function.
     pub(crate) is_managed: bool,
     /// True if HEIR lowers the function next, or has lowered it.
@@ -56,27 +56,28 @@ pub(crate) struct Progress {
 /// than two polynomials, in textual order; `progress` returns the progress of HEIR at an op.
 pub(crate) fn oversized_operands(
     ir: &Ir,
-    heir: &Heir,
+    heir: &CiphertextFacts,
     wide: &[Op],
-    progress: &dyn Fn(Op) -> Progress,
+    progress: &dyn Fn(Op) -> ManagementProgress,
 ) -> Vec<OversizedOperand> {
-    let mut told = Told { ir, values: FxHashMap::default() };
+    let mut told = ReportedValues { ir, values: FxHashMap::default() };
     let mut out = Vec::new();
     for &op in wide {
         let data = ir.op(op);
         let is_carried =
             loops::is_loop(ir, op) || !ir.is_secret_yield(op) && flow::is_yield(ir, op);
-        let requirement = requirements::of(ir.op_name(op), Condition::TwoPolynomials);
-        let outcome = requirement.map_or(Outcome::Refused, |it| it.outcome);
-        let Progress { is_managed, is_lowered_next } = progress(op);
+        let requirement =
+            requirements::requirement_on_op(ir.op_name(op), Condition::TwoPolynomials);
+        let outcome = requirement.map_or(Consequence::Refused, |it| it.consequence);
+        let ManagementProgress { is_managed, is_lowered_next } = progress(op);
         // The cost of a program without `mgmt` ops is unknown until HEIR places them.
-        let is_judged = is_managed || is_lowered_next && outcome != Outcome::Slow;
-        let limits = limits(ir, heir, op);
+        let is_judged = is_managed || is_lowered_next && outcome != Consequence::Slow;
+        let limits = operand_limits(ir, heir, op);
         let mut now = None;
         for (at, operand) in data.operands.iter().enumerate() {
             let Some(value) = operand.value else { continue };
-            let Some(dimension) = width(heir, value) else { continue };
-            let before = told.gravest(value);
+            let Some(dimension) = dimension_above_two(heir, value) else { continue };
+            let before = told.most_severe(value);
             if before.is_some_and(|it| it <= outcome) {
                 // The body of a loop may relinearize the value.
                 now = before.filter(|_| data.regions.is_empty());
@@ -85,9 +86,9 @@ pub(crate) fn oversized_operands(
                     op,
                     value,
                     dimension,
-                    taken,
+                    n_accepted: taken,
                     is_carried,
-                    outcome,
+                    consequence: outcome,
                     is_lowered_next,
                 });
                 now = Some(outcome);
@@ -110,26 +111,26 @@ pub(crate) fn oversized_operands(
 
 /// Returns true if an op without regions, or a loop, has an operand of more than two polynomials
 /// and does not relinearize it.
-pub(crate) fn is_wide(ir: &Ir, heir: &Heir, op: Op) -> bool {
+pub(crate) fn has_wide_operand(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
     let data = ir.op(op);
     let mut values = data.operands.iter().filter_map(|it| it.value);
     (data.regions.is_empty() || loops::is_loop(ir, op))
         && data.kind.is_op()
-        && values.any(|it| width(heir, it).is_some())
-        && rules::dimension(ir.op_name(op)) != Some(rules::DimensionRule::Relinearize)
+        && values.any(|it| dimension_above_two(heir, it).is_some())
+        && rules::dimension_rule(ir.op_name(op)) != Some(rules::DimensionRule::Relinearize)
 }
 
 /// Returns true if an op has an operand with more polynomials than the op takes for this operand.
-pub(crate) fn is_over(ir: &Ir, heir: &Heir, op: Op) -> bool {
-    let mut operands = ir.op(op).operands.iter().zip(limits(ir, heir, op));
+pub(crate) fn has_oversized_operand(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
+    let mut operands = ir.op(op).operands.iter().zip(operand_limits(ir, heir, op));
     operands.any(|(it, taken)| {
-        let dimension = it.value.and_then(|it| width(heir, it));
+        let dimension = it.value.and_then(|it| dimension_above_two(heir, it));
         taken.is_some_and(|taken| dimension > Some(taken))
     })
 }
 
 /// Returns the number of polynomials of a value, if it is more than two.
-fn width(heir: &Heir, value: Value) -> Option<u32> {
+fn dimension_above_two(heir: &CiphertextFacts, value: Value) -> Option<u32> {
     match heir.ciphertext(value) {
         Ciphertext::Encrypted { dimension: Dimension::Known(n @ 3..), .. } => Some(n),
         _ => None,
@@ -138,19 +139,21 @@ fn width(heir: &Heir, value: Value) -> Option<u32> {
 
 /// Returns the largest number of polynomials that an op takes for each operand; `None` for any
 /// number.
-fn limits(ir: &Ir, heir: &Heir, op: Op) -> SmallVec<[Option<u32>; 4]> {
+fn operand_limits(ir: &Ir, heir: &CiphertextFacts, op: Op) -> SmallVec<[Option<u32>; 4]> {
     let n = ir.op(op).operands.len();
     let name = ir.op_name(op);
     if ir.is_secret_yield(op) {
-        return (0..n).map(|at| question::leaves(ir, op, at).then_some(2)).collect();
+        return (0..n)
+            .map(|at| question::is_used_outside_generics(ir, op, at).then_some(2))
+            .collect();
     }
-    if requirements::of(name, Condition::TwoPolynomials).is_some() {
+    if requirements::requirement_on_op(name, Condition::TwoPolynomials).is_some() {
         return smallvec![Some(2); n];
     }
     let mut out = smallvec![None; n];
     let around = if flow::is_yield(ir, op) { ir.parent_op(op) } else { Some(op) };
     let Some(around) = around.filter(|&it| loops::is_loop(ir, it)) else { return out };
-    loops::carried_by(ir, around, &mut |it| {
+    loops::visit_carried_by(ir, around, &mut |it| {
         let [taken, given] = it.uses;
         for ((user, at), other) in [(taken, it.yielded), (given, it.init)] {
             if user == op
@@ -167,13 +170,13 @@ fn limits(ir: &Ir, heir: &Heir, op: Op) -> SmallVec<[Option<u32>; 4]> {
 
 /// The reported values with too many polynomials and the values that follow from them, each with
 /// the most severe consequence.
-struct Told<'a> {
+struct ReportedValues<'a> {
     ir: &'a Ir,
-    values: FxHashMap<Value, Outcome>,
+    values: FxHashMap<Value, Consequence>,
 }
 
-impl Told<'_> {
-    fn add(&mut self, values: &[Value], outcome: Outcome) {
+impl ReportedValues<'_> {
+    fn add(&mut self, values: &[Value], outcome: Consequence) {
         for &it in values {
             let known = self.values.entry(it).or_insert(outcome);
             *known = outcome.min(*known);
@@ -182,8 +185,8 @@ impl Told<'_> {
 
     /// Returns the most severe consequence that was reported for a value, or for a value that feeds
     /// it without a computing op.
-    fn gravest(&self, value: Value) -> Option<Outcome> {
-        let mut gravest: Option<Outcome> = None;
+    fn most_severe(&self, value: Value) -> Option<Consequence> {
+        let mut gravest: Option<Consequence> = None;
         let mut seen = FxHashSet::default();
         let mut stack = vec![value];
         while let Some(value) = stack.pop() {
@@ -196,7 +199,7 @@ impl Told<'_> {
                 Def::Argument(..) => false,
             };
             if !is_computed && seen.insert(value) {
-                stack.extend(flow::feeders(self.ir, value).into_iter().map(|it| it.1));
+                stack.extend(flow::feeding_values(self.ir, value).into_iter().map(|it| it.1));
             }
         }
         gravest

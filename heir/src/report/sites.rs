@@ -12,52 +12,52 @@ use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::annotations::scales::{self, ScaleFault};
-use crate::annotations::unreadable::{self, Unreadable};
-use crate::annotations::votes::{Mismatch, Resized, Stage, Written};
+use crate::annotations::unreadable::{self, UnreadableAttribute};
+use crate::annotations::votes::{AnnotationIndex, DimensionMismatch, LevelMismatch, LoweringStage};
 use crate::facts::fact::{Ciphertext, Dimension};
-use crate::facts::known::Heir;
+use crate::facts::known::CiphertextFacts;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
-use crate::facts::scale::Scales;
-use crate::facts::value_range::Ranges;
+use crate::facts::scale::ScaleFacts;
+use crate::facts::value_range::ValueRangeFacts;
 use crate::ops::{catalogue, rules};
-use crate::options::Options;
+use crate::options::HeirOptions;
 use crate::report::management::Management;
-use crate::report::origins::made_of;
-use crate::report::oversized::{self, OversizedOperand, Progress};
-use crate::report::underflow::{self, Recursion, Underflow, Varying};
+use crate::report::origins::source_values;
+use crate::report::oversized::{self, ManagementProgress, OversizedOperand};
+use crate::report::underflow::{self, LevelUnderflow, RecursiveCall, VaryingLevel};
 use crate::text::annotation;
 use crate::verdict::levels::{self, UnequalLevels};
-use crate::verdict::liveness::Liveness;
+use crate::verdict::liveness::LivenessCache;
 use crate::verdict::modulus::{self, OverModulus};
 use crate::verdict::out_of_range::{self, OutOfRange};
-use crate::verdict::plaintexts::{self, Unencoded};
-use crate::verdict::requirements::Outcome;
-use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
-use crate::verdict::types::remedy::{self, Remedy};
-use crate::verdict::types::{self, Mistyped, SchemeTypes, Target};
-use crate::verdict::unlowered::{self, Judge, Unlowered};
+use crate::verdict::plaintexts::{self, UnencodedPlaintext};
+use crate::verdict::requirements::Consequence;
+use crate::verdict::scales::{self as verdict_scales, FirstOpTreatment, UnequalScales};
+use crate::verdict::types::remedy::{self, TypeRemedy};
+use crate::verdict::types::{self, LoweringTarget, SchemeTypes, TypeContradiction};
+use crate::verdict::unlowered::{self, LoweringJudge, Unlowered};
 
 /// The inputs of the rules.
 #[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
+pub struct HeirFacts<'a> {
     /// The program.
     pub ir: &'a Ir,
     /// Levels and polynomials.
-    pub heir: &'a Heir,
+    pub heir: &'a CiphertextFacts,
     /// Facts of noise, if the program has parameters for a model.
     pub noise: Option<HeirNoise<'a>>,
     /// Facts of scales, if the program has parameters for them.
-    pub scales: Option<Scales<'a>>,
+    pub scales: Option<ScaleFacts<'a>>,
     /// Facts of ranges, if some ranges are stated.
-    pub ranges: Option<Ranges<'a>>,
+    pub ranges: Option<ValueRangeFacts<'a>>,
     /// The options of the user.
-    pub options: Options,
+    pub options: HeirOptions,
 }
 
 /// The sets of ops to report.
 #[derive(Debug, Default)]
-pub struct Sites {
+pub struct ReportSites {
     needless: FxHashSet<Op>,
     missing: FxHashSet<Op>,
     /// Ops with operands at different levels.
@@ -82,7 +82,7 @@ pub struct Sites {
     /// Calls that pass or return a ciphertext without a level.
     unsettled: FxHashSet<Op>,
     /// Functions and generics, in textual order. Edits that change these rebuild the index.
-    holders: Vec<Op>,
+    functions_and_generics: Vec<Op>,
     no_scale: OnceLock<Option<ScaleFault>>,
     /// Ops with operands of more than two polynomials, and those of them that take fewer.
     wide: FxHashSet<Op>,
@@ -92,44 +92,45 @@ pub struct Sites {
     wide_ends: FxHashSet<Op>,
     oversized_operands: OnceLock<Vec<OversizedOperand>>,
     management: Management,
-    written: Written,
+    annotations: AnnotationIndex,
     /// Ops with an annotation without a readable level, and ops with another unreadable attribute.
-    unreadable: FxHashSet<Op>,
-    garbled: FxHashSet<Op>,
+    unreadable_levels: FxHashSet<Op>,
+    unreadable_attributes: FxHashSet<Op>,
 }
 
-impl Sites {
+impl ReportSites {
     /// Builds the index of a program.
-    pub fn new(at: &Sight<'_>) -> Self {
+    pub fn new(at: &HeirFacts<'_>) -> Self {
         let ir = at.ir;
         let mut it = Self::default();
-        it.add_all(at, ir.root());
-        it.settle(at);
+        it.add_region(at, ir.root());
+        it.update_goals(at);
         it
     }
 
-    fn add_all(&mut self, at: &Sight<'_>, region: noisy_syntax::Region) {
+    fn add_region(&mut self, at: &HeirFacts<'_>, region: noisy_syntax::Region) {
         let ir = at.ir;
         for op in ir.items(region) {
             let is_generic = ir.is_secret_generic(op);
             if ir.op(op).kind == OpKind::FuncFunc || is_generic {
-                self.holders.push(op);
+                self.functions_and_generics.push(op);
             }
-            self.written.add(ir, op);
-            self.note(at, op);
+            self.annotations.add_generic_or_call(ir, op);
+            self.update_op(at, op);
             for &(_, inner) in &ir.op(op).regions {
-                self.add_all(at, inner);
+                self.add_region(at, inner);
             }
         }
     }
 
     /// Applies an edit that `at.heir` already contains: `ops` may have changed.
-    pub fn update(&mut self, at: &Sight<'_>, ops: &[Op], removed: &[Op]) {
+    pub fn update(&mut self, at: &HeirFacts<'_>, ops: &[Op], removed: &[Op]) {
         let ir = at.ir;
         let mut all = ops.to_vec();
         let mut seen: FxHashSet<Op> = ops.iter().copied().collect();
         for &op in ops.iter().chain(removed) {
-            let others = self.written.stands_on(op).into_iter().filter(|&it| ir.is_alive(it));
+            let others =
+                self.annotations.take_encoding_ops(op).into_iter().filter(|&it| ir.is_alive(it));
             all.extend(others.filter(|&it| seen.insert(it)));
         }
         // An op lists the annotations of the arguments of its labels and of the operands of its
@@ -139,12 +140,12 @@ impl Sites {
         let holders = holders.filter_map(|&it| ir.region(ir.op(it).parent).parent);
         all.extend(holders.filter(|&it| ir.is_alive(it) && seen.insert(it)));
         for &op in removed {
-            self.forget(op);
+            self.remove_op(op);
         }
         for op in all {
-            self.note(at, op);
+            self.update_op(at, op);
         }
-        self.settle(at);
+        self.update_goals(at);
         if !self.wide_ends.is_empty() {
             self.oversized_operands = OnceLock::new();
         }
@@ -159,12 +160,12 @@ impl Sites {
         !self.management.is_empty()
     }
 
-    fn settle(&mut self, at: &Sight<'_>) {
+    fn update_goals(&mut self, at: &HeirFacts<'_>) {
         let management = &self.management;
-        self.written.settle(at.ir, at.heir, &|it| management.stage(it));
+        self.annotations.update_goals(at.ir, at.heir, &|it| management.stage(it));
     }
 
-    fn forget(&mut self, op: Op) {
+    fn remove_op(&mut self, op: Op) {
         for set in [
             &mut self.needless,
             &mut self.missing,
@@ -183,171 +184,204 @@ impl Sites {
             &mut self.unsettled,
             &mut self.over_two,
             &mut self.wide_ends,
-            &mut self.unreadable,
-            &mut self.garbled,
+            &mut self.unreadable_levels,
+            &mut self.unreadable_attributes,
         ] {
-            put(set, op, false);
+            insert_or_remove(set, op, false);
         }
         if self.management.forget(op) | self.wide.remove(&op) {
             self.oversized_operands = OnceLock::new();
         }
-        self.written.forget(op);
+        self.annotations.remove_op(op);
     }
 
-    fn note(&mut self, at: &Sight<'_>, op: Op) {
-        let Sight { ir, heir, .. } = *at;
+    fn update_op(&mut self, at: &HeirFacts<'_>, op: Op) {
+        let HeirFacts { ir, heir, .. } = *at;
         let data = ir.op(op);
         let results = || data.results.iter().copied();
-        put(&mut self.needless, op, is_needless(ir, heir, op));
-        let is_missing = data.kind == OpKind::Unknown && catalogue::is_missing(ir.op_name(op));
-        put(&mut self.missing, op, is_missing);
-        put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
-        put(&mut self.unencoded, op, plaintexts::candidate(ir, heir, op).is_some());
-        let is_mistyped = types::is_mistyped(ir, &mut self.types, op);
-        put(&mut self.mistyped, op, is_mistyped);
-        put(&mut self.unlowered, op, unlowered::is_candidate(ir, heir, op));
+        insert_or_remove(&mut self.needless, op, is_needless_relinearization(ir, heir, op));
+        let is_missing =
+            data.kind == OpKind::Unknown && catalogue::is_missing_heir_op(ir.op_name(op));
+        insert_or_remove(&mut self.missing, op, is_missing);
+        insert_or_remove(&mut self.unequal, op, levels::unequal_levels(ir, heir, op).is_some());
+        insert_or_remove(
+            &mut self.unencoded,
+            op,
+            plaintexts::unencoded_candidate(ir, heir, op).is_some(),
+        );
+        let is_mistyped = types::has_type_contradiction(ir, &mut self.types, op);
+        insert_or_remove(&mut self.mistyped, op, is_mistyped);
+        insert_or_remove(&mut self.unlowered, op, unlowered::is_candidate(ir, heir, op));
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());
-        put(&mut self.over_modulus, op, is_over);
+        insert_or_remove(&mut self.over_modulus, op, is_over);
         let may_differ = verdict_scales::is_candidate(ir, heir, at.scales, op);
-        put(&mut self.unequal_scales, op, may_differ);
+        insert_or_remove(&mut self.unequal_scales, op, may_differ);
         let is_out = out_of_range::out_of_range(ir, at.ranges, op).is_some();
-        put(&mut self.out_of_range, op, is_out);
-        let most = |it: Value| heir.budget(ir, at.options, it);
-        let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
-        put(&mut self.over_budget, op, is_over);
-        let most = |it: Value| heir.switches(ir, it);
-        let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
-        put(&mut self.over_moduli, op, is_over);
+        insert_or_remove(&mut self.out_of_range, op, is_out);
+        let most = |it: Value| heir.level_budget(ir, at.options, it);
+        let is_over = results().any(|it| underflow::is_out_of_levels(ir, heir, &most, it));
+        insert_or_remove(&mut self.over_budget, op, is_over);
+        let most = |it: Value| heir.n_modulus_switches(ir, it);
+        let is_over = results().any(|it| underflow::is_out_of_levels(ir, heir, &most, it));
+        insert_or_remove(&mut self.over_moduli, op, is_over);
         let is_noisy = at.noise.is_some_and(|noise| {
-            plaintext::defined(ir, op).into_iter().any(|it| is_first_over(ir, noise, it))
+            plaintext::defined_values(ir, op)
+                .into_iter()
+                .any(|it| is_first_over_budget(ir, noise, it))
         });
-        put(&mut self.over_noise, op, is_noisy);
-        put(&mut self.wrong_scale, op, scales::wrong(ir, heir, op).is_some());
-        put(&mut self.varying, op, !underflow::varying(ir, heir, op).is_empty());
-        put(&mut self.unsettled, op, underflow::unsettled(ir, heir, op).is_some());
-        put(&mut self.unreadable, op, annotation::is_unreadable(ir, op));
-        put(&mut self.garbled, op, unreadable::unreadable(ir, op).is_some());
-        self.note_wide(ir, heir, op);
-        self.written.note(ir, heir, op);
+        insert_or_remove(&mut self.over_noise, op, is_noisy);
+        insert_or_remove(&mut self.wrong_scale, op, scales::contradiction(ir, heir, op).is_some());
+        insert_or_remove(
+            &mut self.varying,
+            op,
+            !underflow::varying_levels(ir, heir, op).is_empty(),
+        );
+        insert_or_remove(
+            &mut self.unsettled,
+            op,
+            underflow::value_without_level(ir, heir, op).is_some(),
+        );
+        insert_or_remove(
+            &mut self.unreadable_levels,
+            op,
+            annotation::has_unreadable_annotation(ir, op),
+        );
+        insert_or_remove(
+            &mut self.unreadable_attributes,
+            op,
+            unreadable::first_unreadable(ir, op).is_some(),
+        );
+        self.update_wide(ir, heir, op);
+        self.annotations.update_op(ir, heir, op);
     }
 
-    fn note_wide(&mut self, ir: &Ir, heir: &Heir, op: Op) {
+    fn update_wide(&mut self, ir: &Ir, heir: &CiphertextFacts, op: Op) {
         let is_other_stage = self.management.note(ir, op);
-        let is_wide = oversized::is_wide(ir, heir, op);
-        if put(&mut self.wide, op, is_wide) || is_wide || is_other_stage {
+        let is_wide = oversized::has_wide_operand(ir, heir, op);
+        if insert_or_remove(&mut self.wide, op, is_wide) || is_wide || is_other_stage {
             self.oversized_operands = OnceLock::new();
         }
         let is_end = is_wide && ir.op_name(op) == "secret.yield";
-        put(&mut self.wide_ends, op, is_end);
-        put(&mut self.over_two, op, is_end || is_wide && oversized::is_over(ir, heir, op));
+        insert_or_remove(&mut self.wide_ends, op, is_end);
+        insert_or_remove(
+            &mut self.over_two,
+            op,
+            is_end || is_wide && oversized::has_oversized_operand(ir, heir, op),
+        );
     }
 
     /// Returns relinearizations of ciphertexts with two polynomials, in textual order.
-    pub fn needless(&self, ir: &Ir) -> Vec<Op> {
-        in_order(ir, &self.needless)
+    pub fn needless_relinearizations(&self, ir: &Ir) -> Vec<Op> {
+        in_textual_order(ir, &self.needless)
     }
 
     /// Returns ops of HEIR's dialects that the catalogue lacks, in textual order.
-    pub fn missing(&self, ir: &Ir) -> Vec<Op> {
-        in_order(ir, &self.missing)
+    pub fn unknown_heir_ops(&self, ir: &Ir) -> Vec<Op> {
+        in_textual_order(ir, &self.missing)
     }
 
     /// Returns the values at which the levels of the options run out, in textual order.
-    pub fn over_budget(&self, ir: &Ir, heir: &Heir, options: Options) -> Vec<Underflow> {
-        underflows(ir, heir, &|it| heir.budget(ir, options, it), &self.over_budget)
+    pub fn over_budget(
+        &self,
+        ir: &Ir,
+        heir: &CiphertextFacts,
+        options: HeirOptions,
+    ) -> Vec<LevelUnderflow> {
+        underflows(ir, heir, &|it| heir.level_budget(ir, options, it), &self.over_budget)
     }
 
     /// Returns the values at which the moduli of the parameters run out, in textual order.
-    pub fn over_moduli(&self, ir: &Ir, heir: &Heir) -> Vec<Underflow> {
-        underflows(ir, heir, &|it| heir.switches(ir, it), &self.over_moduli)
+    pub fn over_moduli(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<LevelUnderflow> {
+        underflows(ir, heir, &|it| heir.n_modulus_switches(ir, it), &self.over_moduli)
     }
 
     /// Returns the first values whose noise exceeds the budget of their level, in textual order.
     pub fn over_noise(&self, ir: &Ir, noise: HeirNoise<'_>) -> Vec<Value> {
-        let all = in_order(ir, &self.over_noise).into_iter();
-        all.flat_map(|it| plaintext::defined(ir, it))
-            .filter(|&it| is_first_over(ir, noise, it))
+        let all = in_textual_order(ir, &self.over_noise).into_iter();
+        all.flat_map(|it| plaintext::defined_values(ir, it))
+            .filter(|&it| is_first_over_budget(ir, noise, it))
             .collect()
     }
 
     /// Returns the carried values of loops whose yielded value has another level than the initial
     /// value, in textual order.
-    pub fn varying(&self, ir: &Ir, heir: &Heir) -> Vec<Varying> {
-        let all = in_order(ir, &self.varying).into_iter();
-        let all = all.flat_map(|it| underflow::varying(ir, heir, it));
+    pub fn varying_levels(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<VaryingLevel> {
+        let all = in_textual_order(ir, &self.varying).into_iter();
+        let all = all.flat_map(|it| underflow::varying_levels(ir, heir, it));
         let is_refused =
-            |op: Op| has_params(heir, op) && self.stage(ir.function_of(op)).uses_levels;
-        all.map(|it| Varying { is_refused: is_refused(it.op), ..it }).collect()
+            |op: Op| has_params(heir, op) && self.stage(ir.function_of(op)).has_level_uses;
+        all.map(|it| VaryingLevel { is_refused: is_refused(it.op), ..it }).collect()
     }
 
     /// Returns the recursive calls that pass or return ciphertexts without a level, in textual
     /// order.
-    pub fn recursions(&self, ir: &Ir, heir: &Heir) -> Vec<Recursion> {
-        underflow::recursions(ir, heir, &in_order(ir, &self.unsettled))
+    pub fn recursions(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<RecursiveCall> {
+        underflow::recursions(ir, heir, &in_textual_order(ir, &self.unsettled))
     }
 
     /// Returns the impossible written scales, in textual order; if scales are missing, only the
     /// first missing one.
-    pub fn scale_faults(&self, ir: &Ir, heir: &Heir) -> Vec<ScaleFault> {
-        let missing = || scales::missing(ir, heir, &self.holders);
+    pub fn scale_faults(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<ScaleFault> {
+        let missing = || scales::first_missing(ir, heir, &self.functions_and_generics);
         match self.no_scale.get_or_init(missing) {
             Some(it) => vec![it.clone()],
             None => {
-                let all = in_order(ir, &self.wrong_scale).into_iter();
-                all.filter_map(|it| scales::wrong(ir, heir, it)).collect()
+                let all = in_textual_order(ir, &self.wrong_scale).into_iter();
+                all.filter_map(|it| scales::contradiction(ir, heir, it)).collect()
             }
         }
     }
 
     /// Returns the operands with more polynomials than their op takes, in textual order.
-    pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> Vec<OversizedOperand> {
+    pub fn oversized_operands(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<OversizedOperand> {
         let all = self.oversized_operands.get_or_init(|| {
             if self.over_two.is_empty() {
                 return Vec::new();
             }
-            let progress = |op: Op| Progress {
+            let progress = |op: Op| ManagementProgress {
                 is_managed: self.stage(ir.function_of(op)).is_managed,
                 is_lowered_next: self.is_lowered_next(ir, heir, op),
             };
-            oversized::oversized_operands(ir, heir, &in_order(ir, &self.wide), &progress)
+            oversized::oversized_operands(ir, heir, &in_textual_order(ir, &self.wide), &progress)
         });
-        let mut liveness = Liveness::default();
-        let mut is_kept =
-            |it: &OversizedOperand| it.outcome != Outcome::Refused || liveness.is_live(ir, it.op);
+        let mut liveness = LivenessCache::default();
+        let mut is_kept = |it: &OversizedOperand| {
+            it.consequence != Consequence::Refused || liveness.is_live(ir, it.op)
+        };
         all.iter().filter(|it| is_kept(it)).copied().collect()
     }
 
     /// Returns the ops with operands at different levels that HEIR lowers or has lowered, in
     /// textual order.
-    pub fn unequal_levels(&self, ir: &Ir, heir: &Heir) -> Vec<UnequalLevels> {
-        let mut liveness = Liveness::default();
-        let all = in_order(ir, &self.unequal).into_iter();
+    pub fn unequal_levels(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<UnequalLevels> {
+        let mut liveness = LivenessCache::default();
+        let all = in_textual_order(ir, &self.unequal).into_iter();
         // HEIR's verifiers also check ops without uses.
-        let mut is_kept = |it: Op| types::is_of_scheme(ir, it) || liveness.is_live(ir, it);
-        all.filter(|&it| is_judged(ir, heir, it) && is_kept(it))
-            .filter_map(|it| levels::unequal(ir, heir, it))
+        let mut is_kept = |it: Op| types::is_scheme_op(ir, it) || liveness.is_live(ir, it);
+        all.filter(|&it| is_subject_to_lowering(ir, heir, it) && is_kept(it))
+            .filter_map(|it| levels::unequal_levels(ir, heir, it))
             .collect()
     }
 
     /// Returns the ops whose types contradict each other, in textual order; for a type that is
     /// invalid itself, only the first value. Ops with operands at different levels, and rotations
     /// of too many polynomials, are left to the more specific checks.
-    pub fn mistyped(&self, ir: &Ir, heir: &Heir) -> Vec<Mistyped> {
+    pub fn type_contradictions(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<TypeContradiction> {
         if self.mistyped.is_empty() {
             return Vec::new();
         }
         let unequal = self.unequal_levels(ir, heir).into_iter();
-        let unequal = unequal.map(|it| (it.op, it.requirement.outcome));
+        let unequal = unequal.map(|it| (it.op, it.requirement.consequence));
         let oversized = self.oversized_operands(ir, heir).into_iter();
-        let oversized = oversized.filter(|it| !it.is_carried).map(|it| (it.op, it.outcome));
-        let told = unequal.chain(oversized).filter(|it| it.1 == Outcome::Refused);
+        let oversized = oversized.filter(|it| !it.is_carried).map(|it| (it.op, it.consequence));
+        let told = unequal.chain(oversized).filter(|it| it.1 == Consequence::Refused);
         let told: FxHashSet<Op> = told.map(|it| it.0).collect();
         let mut types = SchemeTypes::default();
         let mut refused = FxHashSet::default();
         let mut found = Vec::new();
-        for op in in_order(ir, &self.mistyped).into_iter().filter(|it| !told.contains(it)) {
-            let target = Target::of(heir.setting_of(op));
-            let Some(it) = types::mistyped(ir, target, &mut types, op) else { continue };
+        for op in in_textual_order(ir, &self.mistyped).into_iter().filter(|it| !told.contains(it)) {
+            let target = LoweringTarget::of(heir.setting_of(op));
+            let Some(it) = types::type_contradiction(ir, target, &mut types, op) else { continue };
             if it.ty.is_none_or(|it| refused.insert(it)) {
                 found.push(it);
             }
@@ -356,8 +390,8 @@ impl Sites {
     }
 
     /// Returns a change after which the types of an op are consistent.
-    pub fn remedy(ir: &Ir, heir: &Heir, op: Op) -> Option<Remedy> {
-        let target = Target::of(heir.setting_of(op));
+    pub fn type_remedy(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<TypeRemedy> {
+        let target = LoweringTarget::of(heir.setting_of(op));
         remedy::remedy(ir, target, &mut SchemeTypes::default(), op)
     }
 
@@ -366,39 +400,41 @@ impl Sites {
         remedy::ring_text(&mut SchemeTypes::default(), ir, ty)
     }
 
-    /// Returns the operands of one op at different levels; see [`Sites::unequal_levels`].
-    pub fn unequal_levels_of(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
-        levels::unequal(ir, heir, op)
+    /// Returns the operands of one op at different levels; see [`ReportSites::unequal_levels`].
+    pub fn unequal_levels_of(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<UnequalLevels> {
+        levels::unequal_levels(ir, heir, op)
     }
 
     /// Returns the first ciphertexts whose scale exceeds the modulus, in functions in which HEIR
     /// has placed ops that use levels, in textual order.
-    pub fn over_modulus(&self, at: &Sight<'_>) -> Vec<OverModulus> {
-        let Sight { ir, .. } = *at;
+    pub fn over_modulus(&self, at: &HeirFacts<'_>) -> Vec<OverModulus> {
+        let HeirFacts { ir, .. } = *at;
         let is_managed =
-            |op: &Op| self.stage(ir.function_of(*op)).uses_levels || is_lowered(ir, *op);
-        let all = in_order(ir, &self.over_modulus).into_iter().filter(is_managed);
+            |op: &Op| self.stage(ir.function_of(*op)).has_level_uses || is_lowered(ir, *op);
+        let all = in_textual_order(ir, &self.over_modulus).into_iter().filter(is_managed);
         let results = all.flat_map(|it| ir.op(it).results.clone());
         results.filter_map(|it| first_over_modulus(at, it)).collect()
     }
 
     /// Returns the ops that HEIR does not lower, in textual order.
-    pub fn unlowered(&self, ir: &Ir, heir: &Heir) -> Vec<Unlowered> {
-        let mut liveness = Liveness::default();
+    pub fn unlowered(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<Unlowered> {
+        let mut liveness = LivenessCache::default();
         let is_judged = |it: Op| {
             let is_outside = ir.is_secret_generic(it) || ir.op(it).kind == OpKind::FuncCall;
-            is_outside && has_params(heir, it) || is_judged(ir, heir, it) && !is_lowered(ir, it)
+            is_outside && has_params(heir, it)
+                || is_subject_to_lowering(ir, heir, it) && !is_lowered(ir, it)
         };
-        let all = in_order(ir, &self.unlowered);
-        let judge = Judge::new(ir, heir, &all);
+        let all = in_textual_order(ir, &self.unlowered);
+        let judge = LoweringJudge::new(ir, heir, &all);
         let mut out: Vec<Unlowered> =
             all.iter().filter_map(|&it| judge.refused_early(it)).collect();
         let all = all.into_iter().filter(|&it| is_judged(it));
         out.extend(all.flat_map(|it| judge.unlowered(it)));
         let is_managed = |it: Op| self.stage(ir.function_of(it)).is_managed;
         out.retain(|it| {
-            let is_late = !it.may_pass(ir) || is_managed(it.op);
-            it.is_early() || is_late && is_judged(it.op) && liveness.is_live(ir, it.op)
+            let is_late = !it.is_possibly_lowered_later(ir) || is_managed(it.op);
+            it.is_refused_before_parameters()
+                || is_late && is_judged(it.op) && liveness.is_live(ir, it.op)
         });
         // Only the first of several reasons for one op is reported.
         out.sort_by_cached_key(|it| (ir.start(it.op), it.op, it.reason));
@@ -407,56 +443,62 @@ impl Sites {
     }
 
     /// Returns the operands outside of the ranges that their ops accept, in textual order.
-    pub fn out_of_range(&self, at: &Sight<'_>) -> Vec<OutOfRange> {
-        let all = in_order(at.ir, &self.out_of_range).into_iter();
+    pub fn out_of_range(&self, at: &HeirFacts<'_>) -> Vec<OutOfRange> {
+        let all = in_textual_order(at.ir, &self.out_of_range).into_iter();
         all.filter_map(|it| out_of_range::out_of_range(at.ir, at.ranges, it)).collect()
     }
 
     /// Returns the plaintext operands without an encoding that HEIR refuses, in textual order.
-    pub fn unencoded(&self, ir: &Ir, heir: &Heir) -> Vec<Unencoded> {
-        let mut liveness = Liveness::default();
-        let all = in_order(ir, &self.unencoded).into_iter();
-        all.filter(|&it| is_judged(ir, heir, it) && liveness.is_live(ir, it))
+    pub fn unencoded_plaintexts(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<UnencodedPlaintext> {
+        let mut liveness = LivenessCache::default();
+        let all = in_textual_order(ir, &self.unencoded).into_iter();
+        all.filter(|&it| is_subject_to_lowering(ir, heir, it) && liveness.is_live(ir, it))
             .filter_map(|it| plaintexts::unencoded(ir, heir, it))
             .collect()
     }
 
-    /// Returns the plaintext operand of one op that is not encoded; see [`Sites::unencoded`].
-    pub fn unencoded_of(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
+    /// Returns the plaintext operand of one op that is not encoded; see [`ReportSites::unencoded_plaintexts`].
+    pub fn unencoded_plaintext_of(
+        ir: &Ir,
+        heir: &CiphertextFacts,
+        op: Op,
+    ) -> Option<UnencodedPlaintext> {
         plaintexts::unencoded(ir, heir, op)
     }
 
     /// Returns the ops that HEIR refuses because of their scales, in textual order: at most one for
     /// each generic.
-    pub fn unequal_scales(&self, at: &Sight<'_>) -> Vec<UnequalScales> {
+    pub fn unequal_scales(&self, at: &HeirFacts<'_>) -> Vec<UnequalScales> {
         let (ir, heir) = (at.ir, at.heir);
-        let mut liveness = Liveness::default();
+        let mut liveness = LivenessCache::default();
         let stage = |it: Op| self.stage(ir.function_of(it));
-        let generics = self.holders.iter().copied();
+        let generics = self.functions_and_generics.iter().copied();
         let generics = generics
             .filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && stage(it).is_managed);
         let mut ops: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
-        for op in in_order(ir, &self.unequal_scales) {
-            ops.entry(rules::generic_around(ir, op).unwrap_or(op)).or_default().push(op);
+        for op in in_textual_order(ir, &self.unequal_scales) {
+            ops.entry(rules::enclosing_generic(ir, op).unwrap_or(op)).or_default().push(op);
         }
         let mut found: Vec<UnequalScales> = Vec::new();
         for generic in generics {
             let ops = ops.get(&generic).into_iter().flatten().copied();
             let ops: Vec<Op> = ops.filter(|&it| liveness.is_live(ir, it)).collect();
-            let simple = |&op: &Op| verdict_scales::refused(ir, heir, at.scales?, op);
+            let simple = |&op: &Op| verdict_scales::refused_by_op(ir, heir, at.scales?, op);
             if let Some(it) = ops.iter().find_map(simple) {
                 found.push(it);
                 continue;
             }
-            if !stage(generic).uses_levels && !stage(generic).is_relinearized {
+            if !stage(generic).has_level_uses && !stage(generic).is_relinearized {
                 continue;
             }
-            match verdict_scales::first_op(ir, heir, at.options, generic) {
-                FirstOp::Raised(it) => found.extend(it.filter(|it| liveness.is_live(ir, it.op))),
-                FirstOp::Kept => {
+            match verdict_scales::treatment_of_first_op(ir, heir, at.options, generic) {
+                FirstOpTreatment::Raised(it) => {
+                    found.extend(it.filter(|it| liveness.is_live(ir, it.op)))
+                }
+                FirstOpTreatment::Kept => {
                     let is_own = |it: &&Op| {
                         ir.parent_op(**it) == Some(generic)
-                            && verdict_scales::differ(ir, heir, at.scales, **it)
+                            && verdict_scales::has_unequal_scales(ir, heir, at.scales, **it)
                     };
                     let Some(&first) = ops.iter().find(is_own) else { continue };
                     let mut inside = ir.op(generic).regions.iter().flat_map(|it| ir.items(it.1));
@@ -464,8 +506,9 @@ impl Sites {
                         continue;
                     }
                     let scales = at.scales;
-                    found
-                        .extend(scales.and_then(|it| verdict_scales::unequal(ir, heir, it, first)));
+                    found.extend(
+                        scales.and_then(|it| verdict_scales::unequal_scales(ir, heir, it, first)),
+                    );
                 }
             }
         }
@@ -474,74 +517,82 @@ impl Sites {
 
     /// Returns true if HEIR lowers an op next: it has placed ops that use levels or relinearize, or
     /// the module has parameters. Also true for an op that is already lowered.
-    fn is_lowered_next(&self, ir: &Ir, heir: &Heir, op: Op) -> bool {
+    fn is_lowered_next(&self, ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
         let stage = self.stage(ir.function_of(op));
-        stage.uses_levels || stage.is_relinearized || is_lowered(ir, op) || has_params(heir, op)
+        stage.has_level_uses || stage.is_relinearized || is_lowered(ir, op) || has_params(heir, op)
     }
 
     /// Returns the annotations with a wrong level, in textual order.
-    pub fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
-        self.written.mismatches(ir, heir, &|it| self.stage(it))
+    pub fn level_mismatches(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<LevelMismatch> {
+        self.annotations.level_mismatches(ir, heir, &|it| self.stage(it))
     }
 
-    /// Returns the annotations of one op with a wrong level; see [`Sites::mismatches`].
-    pub fn mismatches_of(&self, ir: &Ir, heir: &Heir, op: Op) -> Vec<Mismatch> {
-        self.written.mismatches_of(ir, heir, &|it| self.stage(it), op)
+    /// Returns the annotations of one op with a wrong level; see [`ReportSites::level_mismatches`].
+    pub fn level_mismatches_of(
+        &self,
+        ir: &Ir,
+        heir: &CiphertextFacts,
+        op: Op,
+    ) -> Vec<LevelMismatch> {
+        self.annotations.level_mismatches_of(ir, heir, &|it| self.stage(it), op)
     }
 
     /// Returns true if the annotations in the function of a value are goals.
-    pub fn is_goal(&self, ir: &Ir, heir: &Heir, value: Value) -> bool {
+    pub fn has_goals(&self, ir: &Ir, heir: &CiphertextFacts, value: Value) -> bool {
         let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
-        self.written.is_goal(ir, heir, &|it| self.stage(it), function)
+        self.annotations.has_goals(ir, heir, &|it| self.stage(it), function)
     }
 
     /// Returns the annotations with a wrong number of polynomials, in textual order.
-    pub fn resized(&self, ir: &Ir, heir: &Heir) -> Vec<Resized> {
-        let all = in_order(ir, self.written.resized(ir, heir, &|it| self.stage(it)));
+    pub fn dimension_mismatches(&self, ir: &Ir, heir: &CiphertextFacts) -> Vec<DimensionMismatch> {
+        let all = in_textual_order(
+            ir,
+            self.annotations.ops_with_dimension_mismatches(ir, heir, &|it| self.stage(it)),
+        );
         let of = |op: Op| {
             let is_relinearized = self.stage(ir.function_of(op)).is_relinearized;
-            let found = self.written.resized_of(op).iter();
-            found.filter(move |it| is_relinearized || !it.says_two()).copied()
+            let found = self.annotations.dimension_mismatches_of(op).iter();
+            found.filter(move |it| is_relinearized || !it.is_two_written()).copied()
         };
         all.into_iter().flat_map(of).collect()
     }
 
-    fn stage(&self, function: Option<Op>) -> Stage {
+    fn stage(&self, function: Option<Op>) -> LoweringStage {
         self.management.stage(function)
     }
 
     /// Returns the annotations of one op with a wrong number of polynomials; see
-    /// [`Sites::resized`].
-    pub fn resized_of(&self, op: Op) -> &[Resized] {
-        self.written.resized_of(op)
+    /// [`ReportSites::resized`].
+    pub fn dimension_mismatches_of(&self, op: Op) -> &[DimensionMismatch] {
+        self.annotations.dimension_mismatches_of(op)
     }
 
     /// Returns ops with an annotation without a readable level, in textual order.
-    pub fn unreadable(&self, ir: &Ir) -> Vec<Op> {
-        in_order(ir, &self.unreadable)
+    pub fn unreadable_levels(&self, ir: &Ir) -> Vec<Op> {
+        in_textual_order(ir, &self.unreadable_levels)
     }
 
     /// Returns missing and unreadable attributes, one for each op, in textual order.
-    pub fn garbled(&self, ir: &Ir) -> Vec<(Op, Unreadable)> {
-        let all = in_order(ir, &self.garbled).into_iter();
-        all.filter_map(|it| Some((it, unreadable::unreadable(ir, it)?))).collect()
+    pub fn unreadable_attributes(&self, ir: &Ir) -> Vec<(Op, UnreadableAttribute)> {
+        let all = in_textual_order(ir, &self.unreadable_attributes).into_iter();
+        all.filter_map(|it| Some((it, unreadable::first_unreadable(ir, it)?))).collect()
     }
 
     /// Returns the remaining levels of a fresh ciphertext at the definition of a value.
-    pub fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
-        self.written.levels(ir, heir, &|it| self.stage(it), value)
+    pub fn fresh_levels(&self, ir: &Ir, heir: &CiphertextFacts, value: Value) -> u32 {
+        self.annotations.fresh_levels_of(ir, heir, &|it| self.stage(it), value)
     }
 }
 
 /// Returns true if HEIR lowers an op or has lowered it: it is in a generic of a module with
 /// parameters, which HEIR chooses after it has placed its `mgmt` ops, or it is an op of a scheme or
 /// a library.
-fn is_judged(ir: &Ir, heir: &Heir, op: Op) -> bool {
-    is_lowered(ir, op) || has_params(heir, op) && rules::generic_around(ir, op).is_some()
+fn is_subject_to_lowering(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
+    is_lowered(ir, op) || has_params(heir, op) && rules::enclosing_generic(ir, op).is_some()
 }
 
 /// Returns true if the module around an op has parameters of a scheme.
-fn has_params(heir: &Heir, op: Op) -> bool {
+fn has_params(heir: &CiphertextFacts, op: Op) -> bool {
     heir.setting_of(op).is_some_and(|it| matches!(it.params, Some(Ok(_))))
 }
 
@@ -553,18 +604,18 @@ fn is_lowered(ir: &Ir, op: Op) -> bool {
 
 /// Returns the scale and the modulus of a value, if the scale exceeds the modulus and no value that
 /// it is computed from has such a scale.
-fn first_over_modulus(at: &Sight<'_>, value: Value) -> Option<OverModulus> {
-    let over = |it: Value| modulus::over(at.ir, at.heir, at.scales, it);
+fn first_over_modulus(at: &HeirFacts<'_>, value: Value) -> Option<OverModulus> {
+    let over = |it: Value| modulus::over_modulus(at.ir, at.heir, at.scales, it);
     let found = over(value)?;
-    (!made_of(at.ir, value).iter().any(|&it| over(it).is_some())).then_some(found)
+    (!source_values(at.ir, value).iter().any(|&it| over(it).is_some())).then_some(found)
 }
 
 /// Inserts an op into a set or removes it; returns true if the set changed.
-fn put(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
+fn insert_or_remove(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
     if is_in { set.insert(op) } else { !set.is_empty() && set.remove(&op) }
 }
 
-fn in_order(ir: &Ir, set: impl IntoIterator<Item = impl Borrow<Op>>) -> Vec<Op> {
+fn in_textual_order(ir: &Ir, set: impl IntoIterator<Item = impl Borrow<Op>>) -> Vec<Op> {
     let mut out: Vec<Op> = set.into_iter().map(|it| *it.borrow()).collect();
     out.sort_by_cached_key(|&it| (ir.start(it), it.index()));
     out
@@ -572,16 +623,16 @@ fn in_order(ir: &Ir, set: impl IntoIterator<Item = impl Borrow<Op>>) -> Vec<Op> 
 
 fn underflows(
     ir: &Ir,
-    heir: &Heir,
+    heir: &CiphertextFacts,
     most: &dyn Fn(Value) -> Option<u32>,
     set: &FxHashSet<Op>,
-) -> Vec<Underflow> {
-    let values = in_order(ir, set).into_iter().flat_map(|it| ir.op(it).results.clone());
-    let over = values.filter(|&it| underflow::runs_out(ir, heir, most, it));
+) -> Vec<LevelUnderflow> {
+    let values = in_textual_order(ir, set).into_iter().flat_map(|it| ir.op(it).results.clone());
+    let over = values.filter(|&it| underflow::is_out_of_levels(ir, heir, most, it));
     over.map(|it| underflow::underflow(ir, heir, most, it)).collect()
 }
 
-fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
+fn is_needless_relinearization(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
     let [operand] = ir.op(op).operands.as_slice() else { return false };
     let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
         return false;
@@ -597,7 +648,7 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
 
 /// Returns true if the noise of a value exceeds the budget of its level, but none of the values
 /// that it is computed from does so.
-fn is_first_over(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
+fn is_first_over_budget(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
     noise.excess(value).is_some()
-        && !made_of(ir, value).iter().any(|&it| noise.excess(it).is_some())
+        && !source_values(ir, value).iter().any(|&it| noise.excess(it).is_some())
 }

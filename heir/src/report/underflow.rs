@@ -8,7 +8,7 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::fact::{Ciphertext, Level};
-use crate::facts::known::Heir;
+use crate::facts::known::CiphertextFacts;
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::text::annotation;
@@ -16,20 +16,20 @@ use noisy_dataflow::{cfg, flow};
 
 /// A value for which no level remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Underflow {
+pub struct LevelUnderflow {
     /// The value.
     pub value: Value,
     /// The levels that the value uses; `None` if all levels were dropped before.
-    pub used: Option<u32>,
+    pub used_levels: Option<u32>,
     /// The available levels.
-    pub most: u32,
+    pub n_available: u32,
 }
 
-/// Returns true if levels run out at a result of an op. `most` returns the available levels for a
+/// Returns true if levels run out at a result of an op. `n_available` returns the available levels for a
 /// value, if they are known.
-pub(crate) fn runs_out(
+pub(crate) fn is_out_of_levels(
     ir: &Ir,
-    heir: &Heir,
+    heir: &CiphertextFacts,
     most: &dyn Fn(Value) -> Option<u32>,
     value: Value,
 ) -> bool {
@@ -46,28 +46,28 @@ pub(crate) fn runs_out(
     // Another check reports a value that a loop carries at another level.
     over(value)
         && ir.op(op).regions.is_empty()
-        && rules::moves_level(ir.op_name(op))
+        && rules::has_level_rule(ir.op_name(op))
         && !ir.op(op).operands.iter().filter_map(|it| it.value).any(over)
 }
 
 /// Creates the report for a value at which levels run out.
 pub(crate) fn underflow(
     ir: &Ir,
-    heir: &Heir,
+    heir: &CiphertextFacts,
     most: &dyn Fn(Value) -> Option<u32>,
     value: Value,
-) -> Underflow {
+) -> LevelUnderflow {
     let used = match heir.ciphertext(value).level() {
         Some(Level::Used(n)) => Some(n),
         _ => None,
     };
-    let most = most(value).unwrap_or_else(|| heir.levels_around(ir, value));
-    Underflow { value, used, most }
+    let most = most(value).unwrap_or_else(|| heir.largest_level_around(ir, value));
+    LevelUnderflow { value, used_levels: used, n_available: most }
 }
 
 /// A carried value of a loop whose initial and yielded values have different levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Varying {
+pub struct VaryingLevel {
     /// The loop.
     pub op: Op,
     /// The initial value.
@@ -77,29 +77,29 @@ pub struct Varying {
     /// The yielded value.
     pub yielded: Value,
     /// The used levels of the initial value.
-    pub from: u32,
+    pub initial_levels: u32,
     /// True if HEIR lowers the loop next: it has placed modulus switches and chosen parameters.
     pub is_refused: bool,
 }
 
 /// Returns the carried values of a loop whose level changes; none for other ops.
-pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
+pub(crate) fn varying_levels(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Vec<VaryingLevel> {
     let level = |value: Value| heir.ciphertext(value).level();
     let mut out = Vec::new();
-    loops::carried_by(ir, op, &mut |it| {
+    loops::visit_carried_by(ir, op, &mut |it| {
         let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
             return;
         };
         // HEIR lowers a program according to the written levels.
-        let written = |it: Value| annotation::annotated(ir, it, "level").number();
+        let written = |it: Value| annotation::annotated_number(ir, it, "level").number();
         let is_agreed = written(it.init).is_some() && written(it.init) == written(it.yielded);
         if it.is_repeated && to != Level::Used(from) && !is_agreed {
-            out.push(Varying {
+            out.push(VaryingLevel {
                 op: it.op,
                 init: it.init,
                 carried: it.argument,
                 yielded: it.yielded,
-                from,
+                initial_levels: from,
                 is_refused: false,
             });
         }
@@ -109,29 +109,33 @@ pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
 
 /// A call in a recursion for which no level can be inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recursion {
+pub struct RecursiveCall {
     /// The call.
     pub op: Op,
     /// The ciphertext.
     pub value: Value,
     /// The reason why it has no level.
-    pub why: Unsettled,
+    pub reason: NoLevelReason,
 }
 
 /// The reason why a ciphertext of a recursive call has no level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unsettled {
+pub enum NoLevelReason {
     /// Each recursive call passes it at another level.
     Passed,
     /// Each recursive call returns it at another level.
-    Given,
+    Returned,
     /// No value is returned: the function calls itself before it returns.
     Endless,
 }
 
 /// Returns the first ciphertext of a call that has no level, and the reason. The call may be
 /// outside of a recursion.
-pub(crate) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettled)> {
+pub(crate) fn value_without_level(
+    ir: &Ir,
+    heir: &CiphertextFacts,
+    op: Op,
+) -> Option<(Value, NoLevelReason)> {
     let data = ir.op(op);
     if data.kind != OpKind::FuncCall {
         return None;
@@ -139,20 +143,20 @@ pub(crate) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettle
     let level = |it: &Value| heir.ciphertext(*it).level();
     let mut operands = data.operands.iter().filter_map(|it| it.value);
     if let Some(it) = operands.clone().find(|it| level(it) == Some(Level::Invalid)) {
-        return Some((it, Unsettled::Passed));
+        return Some((it, NoLevelReason::Passed));
     }
     let mut results = data.results.iter().copied();
     if let Some(it) = results.clone().find(|it| level(it) == Some(Level::Invalid)) {
-        return Some((it, Unsettled::Given));
+        return Some((it, NoLevelReason::Returned));
     }
     let is_reached = operands.any(|it| level(&it).is_some());
     let first = results.find(|&it| heir.ciphertext(it) == Ciphertext::Bottom);
-    first.filter(|_| is_reached).map(|it| (it, Unsettled::Endless))
+    first.filter(|_| is_reached).map(|it| (it, NoLevelReason::Endless))
 }
 
 /// Returns the calls that are in a recursion, in the given order. *Cost.* Linear in the calls that
 /// lead to the functions that contain `calls`.
-pub(crate) fn recursions(ir: &Ir, heir: &Heir, calls: &[Op]) -> Vec<Recursion> {
+pub(crate) fn recursions(ir: &Ir, heir: &CiphertextFacts, calls: &[Op]) -> Vec<RecursiveCall> {
     let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
     let mut number = |functions: &mut Vec<Op>, it: Op| {
         *numbers.entry(it).or_insert_with(|| {
@@ -186,6 +190,12 @@ pub(crate) fn recursions(ir: &Ir, heir: &Heir, calls: &[Op]) -> Vec<Recursion> {
         own.is_some() && own == flow::callee(ir, op).and_then(of)
     };
     let calls = calls.iter().copied().filter(is_recursive);
-    let of = |op: Op| unsettled(ir, heir, op).map(|(value, why)| Recursion { op, value, why });
+    let of = |op: Op| {
+        value_without_level(ir, heir, op).map(|(value, why)| RecursiveCall {
+            op,
+            value,
+            reason: why,
+        })
+    };
     calls.filter_map(of).collect()
 }

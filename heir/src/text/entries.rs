@@ -10,34 +10,34 @@ use noisy_syntax::TokenKind;
 use noisy_syntax::lex::Lexer;
 use smallvec::SmallVec;
 
-/// `key = value`
+/// `key = value_range`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct AttributeEntry<'a> {
     /// The key.
     pub(crate) key: &'a str,
     /// The range of the key in the text.
-    pub(crate) name: Range<usize>,
+    pub(crate) key_range: Range<usize>,
     /// The range of the value; empty if there is none.
-    pub(crate) value: Range<usize>,
+    pub(crate) value_range: Range<usize>,
     /// The tokens of the value.
-    pub(crate) words: SmallVec<[&'a str; 1]>,
+    pub(crate) value_tokens: SmallVec<[&'a str; 1]>,
     /// The positions of the comma before the entry and of the comma after it.
     pub(crate) commas: [Option<usize>; 2],
 }
 
-impl Entry<'_> {
+impl AttributeEntry<'_> {
     /// Returns the value, if it is a single integer.
     pub(crate) fn integer(&self) -> Option<i64> {
-        match self.words.as_slice() {
-            [it] => i64::try_from(number(it)?).ok(),
-            ["-", it] => i64::try_from(number(it)?).ok().map(|it| -it),
+        match self.value_tokens.as_slice() {
+            [it] => i64::try_from(parse_number(it)?).ok(),
+            ["-", it] => i64::try_from(parse_number(it)?).ok().map(|it| -it),
             _ => None,
         }
     }
 }
 
 /// Parses a number in MLIR's syntax, in decimal or hexadecimal digits.
-pub(crate) fn number(word: &str) -> Option<u64> {
+pub(crate) fn parse_number(word: &str) -> Option<u64> {
     match word.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => word.parse().ok(),
@@ -45,14 +45,14 @@ pub(crate) fn number(word: &str) -> Option<u64> {
 }
 
 /// Returns the entries of an attribute or a type, in textual order.
-pub(crate) fn entries(text: &str) -> Entries<'_> {
+pub(crate) fn entries(text: &str) -> AttributeEntries<'_> {
     let open = text.find('<');
     let base = open.map_or(text.len(), |it| it + 1);
-    Entries { text, base, lexer: Lexer::new(false), comma: None, is_done: open.is_none() }
+    AttributeEntries { text, base, lexer: Lexer::new(false), comma: None, is_done: open.is_none() }
 }
 
 /// The iterator of [`entries`].
-pub(crate) struct Entries<'a> {
+pub(crate) struct AttributeEntries<'a> {
     text: &'a str,
     /// The position of the first possible entry.
     base: usize,
@@ -62,10 +62,10 @@ pub(crate) struct Entries<'a> {
     is_done: bool,
 }
 
-impl<'a> Iterator for Entries<'a> {
-    type Item = Entry<'a>;
+impl<'a> Iterator for AttributeEntries<'a> {
+    type Item = AttributeEntry<'a>;
 
-    fn next(&mut self) -> Option<Entry<'a>> {
+    fn next(&mut self) -> Option<AttributeEntry<'a>> {
         let bytes = &self.text.as_bytes()[self.base..];
         while !self.is_done {
             let mut depth = 0_usize;
@@ -115,7 +115,13 @@ impl<'a> Iterator for Entries<'a> {
             if let Some(name) = name {
                 let value = value.unwrap_or(name.end..name.end);
                 let key = &self.text[name.clone()];
-                return Some(Entry { key, name, value, words, commas });
+                return Some(AttributeEntry {
+                    key,
+                    key_range: name,
+                    value_range: value,
+                    value_tokens: words,
+                    commas,
+                });
             }
         }
         None
@@ -130,7 +136,7 @@ mod tests {
     fn comments_and_strings_are_no_entries() {
         let text = "#a.b<level = 3 // scale = 9, >\n , // level = 2\n s = \"// level = 4, x\", q = [1, // 2,\n 3], t = <a = 1, b>, n = -2, h = 0x1F, m = (d0) : (d0 >= 0), u>, z = 1>";
         let all: Vec<(&str, String, Option<i64>)> =
-            entries(text).map(|it| (it.key, it.words.join(" "), it.integer())).collect();
+            entries(text).map(|it| (it.key, it.value_tokens.join(" "), it.integer())).collect();
         let of = |key, words: &str, integer| (key, words.to_owned(), integer);
         let expected = [
             of("level", "3", Some(3)),
@@ -144,12 +150,12 @@ mod tests {
         ];
         assert_eq!(all, expected);
         let q = entries(text).find(|it| it.key == "q").expect("it is there");
-        assert_eq!(&text[q.value.clone()], "[1, // 2,\n 3]");
+        assert_eq!(&text[q.value_range.clone()], "[1, // 2,\n 3]");
         assert_eq!(q.commas.map(|it| it.map(|it| &text[it..=it])), [Some(","), Some(",")]);
     }
 
     #[test]
-    fn what_is_not_closed_is_no_entry() {
+    fn skips_unclosed_entries() {
         let keys = |text| entries(text).map(|it| it.key).collect::<Vec<_>>();
         assert_eq!(keys("#a.b<x = 1, y = <2>"), ["x"]);
         assert!(keys("#a.b").is_empty() && keys("#a.b<").is_empty() && keys("#a.b<>").is_empty());

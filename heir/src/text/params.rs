@@ -10,7 +10,7 @@ use crate::text::entries::{self, entries};
 
 /// The key that ciphertexts are encrypted with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encryption {
+pub enum EncryptionKey {
     /// The public key.
     #[default]
     PublicKey,
@@ -32,9 +32,9 @@ pub struct SchemeParams {
     /// The logarithm to base 2 of the default scale of CKKS.
     pub log_default_scale: Option<u32>,
     /// The key that ciphertexts are encrypted with.
-    pub encryption: Encryption,
+    pub encryption: EncryptionKey,
     /// True if a ciphertext is encrypted under a larger modulus and then switched down.
-    pub(crate) is_extended: bool,
+    pub(crate) has_extended_encryption: bool,
 }
 
 /// The reason why parameters are unusable.
@@ -80,8 +80,8 @@ impl SchemeParams {
             p: Vec::new(),
             plaintext_modulus: None,
             log_default_scale: None,
-            encryption: Encryption::default(),
-            is_extended: false,
+            encryption: EncryptionKey::default(),
+            has_extended_encryption: false,
         };
         let (mut has_n, mut has_q) = (false, false);
         let mut seen: FxHashSet<&str> = FxHashSet::default();
@@ -89,38 +89,39 @@ impl SchemeParams {
             if !seen.insert(entry.key) {
                 return Err(ParamsError::Repeated(entry.key.to_owned()));
             }
-            let bad = |key| ParamsError::BadValue(key, text[entry.value.clone()].to_owned());
+            let bad = |key| ParamsError::BadValue(key, text[entry.value_range.clone()].to_owned());
             match entry.key {
                 "logN" => {
-                    params.log_n = number(&entry.words)
+                    params.log_n = parse_integer(&entry.value_tokens)
                         .and_then(|it| u32::try_from(it).ok())
                         .filter(|it| (1..=32).contains(it))
                         .ok_or_else(|| bad("logN"))?;
                     has_n = true;
                 }
                 "Q" => {
-                    params.q = moduli(&entry.words).ok_or_else(|| bad("Q"))?;
+                    params.q = parse_moduli(&entry.value_tokens).ok_or_else(|| bad("Q"))?;
                     has_q = true;
                 }
-                "P" => params.p = moduli(&entry.words).ok_or_else(|| bad("P"))?,
+                "P" => params.p = parse_moduli(&entry.value_tokens).ok_or_else(|| bad("P"))?,
                 "plaintextModulus" => {
-                    let modulus = number(&entry.words).filter(|&it| it >= 2);
+                    let modulus = parse_integer(&entry.value_tokens).filter(|&it| it >= 2);
                     let modulus = modulus.ok_or_else(|| bad("plaintextModulus"))?;
                     params.plaintext_modulus = Some(modulus);
                 }
                 "logDefaultScale" => {
-                    let scale = number(&entry.words).and_then(|it| u32::try_from(it).ok());
+                    let scale =
+                        parse_integer(&entry.value_tokens).and_then(|it| u32::try_from(it).ok());
                     params.log_default_scale = Some(scale.ok_or_else(|| bad("logDefaultScale"))?);
                 }
                 "encryptionType" => {
-                    params.encryption = match entry.words.as_slice() {
-                        ["pk"] => Encryption::PublicKey,
-                        ["sk"] => Encryption::SecretKey,
+                    params.encryption = match entry.value_tokens.as_slice() {
+                        ["pk"] => EncryptionKey::PublicKey,
+                        ["sk"] => EncryptionKey::SecretKey,
                         _ => return Err(bad("encryptionType")),
                     }
                 }
                 "encryptionTechnique" => {
-                    params.is_extended = match entry.words.as_slice() {
+                    params.has_extended_encryption = match entry.value_tokens.as_slice() {
                         ["standard"] => false,
                         ["extended"] => true,
                         _ => return Err(bad("encryptionTechnique")),
@@ -139,7 +140,7 @@ impl SchemeParams {
     }
 
     /// Returns the ring dimension.
-    pub fn n(&self) -> f64 {
+    pub fn ring_dimension(&self) -> f64 {
         f64::from(self.log_n).exp2()
     }
 
@@ -150,26 +151,26 @@ impl SchemeParams {
 
     /// Returns the number of digits of key switching: the number of ciphertext primes divided by
     /// the number of special primes, rounded up.
-    pub(crate) fn dnum(&self) -> usize {
+    pub(crate) fn n_key_switch_digits(&self) -> usize {
         self.q.len().div_ceil(self.p.len().max(1))
     }
 }
 
 /// Parses an integer. Like HEIR, it accepts no type after the number.
-fn number(words: &[&str]) -> Option<u64> {
+fn parse_integer(words: &[&str]) -> Option<u64> {
     match words {
-        [number] => entries::number(number),
+        [number] => entries::parse_number(number),
         _ => None,
     }
 }
 
 /// Parses `[3, 5, 7]`, where each number is at least 2.
-fn moduli(words: &[&str]) -> Option<Vec<u64>> {
+fn parse_moduli(words: &[&str]) -> Option<Vec<u64>> {
     let ["[", inside @ .., "]"] = words else { return None };
     if inside.is_empty() {
         return Some(Vec::new());
     }
-    inside.split(|&it| it == ",").map(|it| number(it).filter(|&it| it >= 2)).collect()
+    inside.split(|&it| it == ",").map(|it| parse_integer(it).filter(|&it| it >= 2)).collect()
 }
 
 #[cfg(test)]
@@ -181,9 +182,12 @@ mod tests {
         let text = "#bgv.scheme_param<logN = 12, Q = [2147565569, 3], P = [2147573761], plaintextModulus = 65537, \
                     encryptionType = sk, encryptionTechnique = extended>";
         let params = SchemeParams::parse(text).unwrap();
-        assert_eq!((params.log_n, params.max_level(), params.dnum()), (12, 1, 2));
+        assert_eq!((params.log_n, params.max_level(), params.n_key_switch_digits()), (12, 1, 2));
         assert_eq!(params.plaintext_modulus, Some(65537));
-        assert_eq!((params.encryption, params.is_extended), (Encryption::SecretKey, true));
+        assert_eq!(
+            (params.encryption, params.has_extended_encryption),
+            (EncryptionKey::SecretKey, true)
+        );
         let commented = text.replace(", ", ", // P = [4], logN = 3, plaintextModulus = 7\n ");
         assert_eq!(SchemeParams::parse(&commented), Ok(params.clone()));
         let hexadecimal = text.replace("= 12", "= 0xC").replace(", 3]", ", 0x3]");
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_said() {
+    fn reports_unusable_parameters() {
         let error = |text: &str| SchemeParams::parse(text).unwrap_err();
         assert_eq!(error("#bgv.scheme_param<Q = [3]>"), ParamsError::Missing("logN"));
         assert_eq!(error("<logN = 12>"), ParamsError::Missing("Q"));

@@ -5,9 +5,9 @@ use std::ops::Range;
 use noisy_syntax::{Op, Source};
 use rustc_hash::FxHashMap;
 
-use crate::text::annotation::{self, Holder};
+use crate::text::annotation::{self, AnnotationHolder};
 use crate::text::entries::{self, entries};
-use noisy_dataflow::attributes::{self, Side};
+use noisy_dataflow::attributes::{self, ValueSide};
 
 /// The range of an annotation and its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,9 +23,9 @@ pub struct AnnotationPlace {
 pub struct AnnotationEntry {
     key: String,
     /// The range of the key.
-    pub name: Range<usize>,
+    pub key_range: Range<usize>,
     /// The range of the value.
-    pub value: Range<usize>,
+    pub value_range: Range<usize>,
     /// The range of the entry and of the comma to delete with it; `None` if there is a comment
     /// between them.
     pub with_comma: Option<Range<usize>>,
@@ -41,85 +41,92 @@ impl AnnotationPlace {
 /// Finds the ranges of annotations. The annotations of the last op are cached, so request those of
 /// one op in sequence.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct AnnotationPlaces<'a> {
     source: &'a Source,
-    of: Option<Op>,
-    found: FxHashMap<Holder, attributes::AttributeRange>,
+    cached_op: Option<Op>,
+    found: FxHashMap<AnnotationHolder, attributes::AttributeRange>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> AnnotationPlaces<'a> {
     /// Creates a finder for the annotations of a program.
     pub fn new(source: &'a Source) -> Self {
-        Self { source, of: None, found: FxHashMap::default() }
+        Self { source, cached_op: None, found: FxHashMap::default() }
     }
 
     /// Returns the ranges of an annotation and its entries.
-    pub fn of(&mut self, holder: Holder) -> Option<AnnotationPlace> {
-        place_at(self.source, holder, self.whole(holder)?)
+    pub fn place_of(&mut self, holder: AnnotationHolder) -> Option<AnnotationPlace> {
+        place_at(self.source, holder, self.attribute_range(holder)?)
     }
 
     /// Returns the range of an annotation, if it is reported separately from its op.
-    pub fn apart(&mut self, holder: Holder) -> Option<Range<usize>> {
-        let whole = self.whole(holder)?.whole.clone();
-        is_apart(self.source, holder).then_some(whole)
+    pub fn separate_range(&mut self, holder: AnnotationHolder) -> Option<Range<usize>> {
+        let whole = self.attribute_range(holder)?.whole.clone();
+        is_reported_separately(self.source, holder).then_some(whole)
     }
 
-    fn whole(&mut self, holder: Holder) -> Option<&attributes::AttributeRange> {
-        let (Holder::Op(op) | Holder::Taken(op, _) | Holder::Given(op, _)) = holder;
-        if self.of != Some(op) {
-            self.of = Some(op);
-            let listed = attributes::listed_attributes(self.source, op, NAME).into_iter();
+    fn attribute_range(&mut self, holder: AnnotationHolder) -> Option<&attributes::AttributeRange> {
+        let (AnnotationHolder::OwnAttribute(op)
+        | AnnotationHolder::OfArgument(op, _)
+        | AnnotationHolder::OfResult(op, _)) = holder;
+        if self.cached_op != Some(op) {
+            self.cached_op = Some(op);
+            let listed =
+                attributes::listed_attributes(self.source, op, ANNOTATION_NAME).into_iter();
             let listed = listed.map(|(side, at, place)| match side {
-                Side::Argument => (Holder::Taken(op, at), place),
-                Side::Result => (Holder::Given(op, at), place),
+                ValueSide::Argument => (AnnotationHolder::OfArgument(op, at), place),
+                ValueSide::Result => (AnnotationHolder::OfResult(op, at), place),
             });
-            let own = attributes::own_attribute(self.source, op, NAME);
-            self.found = listed.chain(own.map(|it| (Holder::Op(op), it))).collect();
+            let own = attributes::own_attribute(self.source, op, ANNOTATION_NAME);
+            self.found =
+                listed.chain(own.map(|it| (AnnotationHolder::OwnAttribute(op), it))).collect();
         }
         self.found.get(&holder)
     }
 }
 
 /// The name of annotations.
-const NAME: &str = "mgmt.mgmt";
+const ANNOTATION_NAME: &str = "mgmt.mgmt";
 
 /// Returns the ranges of an annotation and its entries.
-pub(crate) fn place(source: &Source, holder: Holder) -> Option<AnnotationPlace> {
-    Places::new(source).of(holder)
+pub(crate) fn annotation_place(
+    source: &Source,
+    holder: AnnotationHolder,
+) -> Option<AnnotationPlace> {
+    AnnotationPlaces::new(source).place_of(holder)
 }
 
 /// Returns true if an annotation is reported separately from its op.
-fn is_apart(source: &Source, holder: Holder) -> bool {
+fn is_reported_separately(source: &Source, holder: AnnotationHolder) -> bool {
     match holder {
         // The annotation follows the regions of the op, far from its name.
-        Holder::Op(op) => !source.ir().op(op).regions.is_empty(),
+        AnnotationHolder::OwnAttribute(op) => !source.ir().op(op).regions.is_empty(),
         _ => true,
     }
 }
 
 fn place_at(
     source: &Source,
-    holder: Holder,
+    holder: AnnotationHolder,
     found: &attributes::AttributeRange,
 ) -> Option<AnnotationPlace> {
     let text = source.slice(found.value.clone());
     // An unreadable annotation has no entries.
-    let text = annotation::body(&text)?;
+    let text = annotation::annotation_body(&text)?;
     let start = found.value.end - text.len();
     let at = |it: Range<usize>| start + it.start..start + it.end;
     let entries = entries(text).map(|it| AnnotationEntry {
         key: it.key.to_owned(),
         with_comma: with_comma(text, &it).map(at),
-        name: at(it.name),
-        value: at(it.value),
+        key_range: at(it.key_range),
+        value_range: at(it.value_range),
     });
-    let whole = is_apart(source, holder).then(|| found.whole.clone());
+    let whole = is_reported_separately(source, holder).then(|| found.whole.clone());
     Some(AnnotationPlace { whole, entries: entries.collect() })
 }
 
 /// Returns the range of an entry with the comma before it, or else the comma after it.
-fn with_comma(text: &str, entry: &entries::Entry<'_>) -> Option<Range<usize>> {
-    let (start, end) = (entry.name.start, entry.value.end);
+fn with_comma(text: &str, entry: &entries::AttributeEntry<'_>) -> Option<Range<usize>> {
+    let (start, end) = (entry.key_range.start, entry.value_range.end);
     let is_blank = |it: &str| it.trim().is_empty();
     match entry.commas {
         [Some(comma), _] => is_blank(&text[comma + 1..start]).then_some(comma..end),

@@ -6,52 +6,52 @@
 
 use noisy_syntax::{Interner, Type, TypeData};
 
-use crate::text::entries::{Entry, entries};
-use crate::text::types::MOST;
+use crate::text::entries::{AttributeEntry, entries};
+use crate::text::types::MAX_TYPE_TEXT;
 
 /// A type of `lwe`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SchemeType {
     /// `!lwe.lwe_ciphertext`
-    Ciphertext(Box<Ciphertext>),
+    Ciphertext(Box<CiphertextType>),
     /// `!lwe.lwe_plaintext`
-    Plaintext(Space),
+    Plaintext(PlaintextSpace),
     /// `!lwe.lwe_secret_key`, `!lwe.lwe_public_key`
-    Key(Ring),
+    Key(PolynomialRing),
 }
 
 /// The parts of the type of a ciphertext.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ciphertext {
-    pub(crate) space: Space,
-    pub(crate) ring: Ring,
+pub(crate) struct CiphertextType {
+    pub(crate) space: PlaintextSpace,
+    pub(crate) ring: PolynomialRing,
     /// `lsb`, `msb`, `mix`
     pub(crate) encryption: String,
     /// The number of polynomials.
-    pub(crate) size: u32,
+    pub(crate) n_polynomials: u32,
     /// The number of slots by which the key is rotated.
-    pub(crate) slot: i64,
-    pub(crate) chain: Option<Chain>,
+    pub(crate) n_rotated_slots: i64,
+    pub(crate) chain: Option<ModulusChain>,
 }
 
 /// `#lwe.plaintext_space`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Space {
-    pub(crate) ring: Ring,
-    pub(crate) encoding: Encoding,
+pub(crate) struct PlaintextSpace {
+    pub(crate) ring: PolynomialRing,
+    pub(crate) encoding: PlaintextEncoding,
 }
 
 /// `#lwe.inverse_canonical_encoding`, ..
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Encoding {
+pub(crate) struct PlaintextEncoding {
     /// The name, with its `#`.
     pub(crate) name: String,
     pub(crate) scale: i64,
 }
 
-/// `#polynomial.ring`
+/// `#polynomial.parse_ring`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ring {
+pub(crate) struct PolynomialRing {
     pub(crate) coefficients: Coefficients,
     /// The terms of the modulus, sorted.
     pub(crate) modulus: Vec<String>,
@@ -68,14 +68,14 @@ pub(crate) enum Coefficients {
 
 /// `#lwe.modulus_chain`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chain {
+pub(crate) struct ModulusChain {
     /// The moduli with their types, `17:i64`.
     pub(crate) moduli: Vec<String>,
     /// The level.
     pub(crate) current: usize,
 }
 
-impl Ring {
+impl PolynomialRing {
     /// Returns the types of the residues.
     pub(crate) fn residues(&self) -> Option<&[String]> {
         match &self.coefficients {
@@ -87,13 +87,13 @@ impl Ring {
     /// Returns the modulus, if the coefficients are integers modulo one number.
     pub(crate) fn single_modulus(&self) -> Option<u64> {
         match &self.coefficients {
-            Coefficients::Other(it) => modulus(it),
+            Coefficients::Other(it) => modulus_of_type(it),
             Coefficients::Residues(_) => None,
         }
     }
 
     /// Returns `n`, if the polynomial modulus is `1 + x**n`.
-    pub(crate) fn cyclotomic(&self) -> Option<u64> {
+    pub(crate) fn cyclotomic_degree(&self) -> Option<u64> {
         match self.modulus.as_slice() {
             [one, term] if one == "1" => term.strip_prefix("x**")?.parse().ok(),
             _ => None,
@@ -102,7 +102,7 @@ impl Ring {
 }
 
 /// Returns the number 17 of `!mod_arith.int<17:i64>`.
-pub(crate) fn modulus(ty: &str) -> Option<u64> {
+pub(crate) fn modulus_of_type(ty: &str) -> Option<u64> {
     integer(ty.strip_prefix("!mod_arith.int<")?.strip_suffix('>')?)
 }
 
@@ -113,7 +113,7 @@ fn integer(text: &str) -> Option<u64> {
 
 /// Parses a type of `lwe`, or the element type of a tensor or memref; `None` for other and for
 /// unknown types.
-pub(crate) fn read(interner: &Interner, ty: Type) -> Option<SchemeType> {
+pub(crate) fn read_scheme_type(interner: &Interner, ty: Type) -> Option<SchemeType> {
     let element = match interner.type_data(ty) {
         TypeData::Tensor { element, .. } | TypeData::MemRef { element, .. } => *element,
         _ => ty,
@@ -121,37 +121,40 @@ pub(crate) fn read(interner: &Interner, ty: Type) -> Option<SchemeType> {
     if !matches!(interner.type_data(element), TypeData::Dialect(_)) {
         return None;
     }
-    parse(&interner.bounded_type_text(element, MOST)?)
+    parse_scheme_type(&interner.bounded_type_text(element, MAX_TYPE_TEXT)?)
 }
 
-fn parse(text: &str) -> Option<SchemeType> {
+fn parse_scheme_type(text: &str) -> Option<SchemeType> {
     match text.strip_prefix("!lwe.")?.split_once('<')?.0 {
         "lwe_ciphertext" => {
-            let [plain, cipher, key, chain] =
-                fields(text, ["plaintext_space", "ciphertext_space", "key", "modulus_chain"])?;
+            let [plain, cipher, key, chain] = entry_values(
+                text,
+                ["plaintext_space", "ciphertext_space", "key", "modulus_chain"],
+            )?;
             let cipher = cipher?;
-            let [ring, encryption, size] = fields(cipher, ["ring", "encryption_type", "size"])?;
-            let [slot] = fields(key?, ["slot_index"])?;
+            let [ring, encryption, size] =
+                entry_values(cipher, ["ring", "encryption_type", "size"])?;
+            let [slot] = entry_values(key?, ["slot_index"])?;
             let chain = match chain {
-                Some(it) => Some(self::chain(it)?),
+                Some(it) => Some(self::parse_chain(it)?),
                 None => None,
             };
-            Some(SchemeType::Ciphertext(Box::new(Ciphertext {
-                space: space(plain?)?,
-                ring: self::ring(ring?)?,
+            Some(SchemeType::Ciphertext(Box::new(CiphertextType {
+                space: parse_space(plain?)?,
+                ring: self::parse_ring(ring?)?,
                 encryption: canonical(encryption?)?,
-                size: size.map_or(Some(2), |it| it.parse().ok())?,
-                slot: slot.map_or(Some(0), |it| it.parse().ok())?,
+                n_polynomials: size.map_or(Some(2), |it| it.parse().ok())?,
+                n_rotated_slots: slot.map_or(Some(0), |it| it.parse().ok())?,
                 chain,
             })))
         }
         "lwe_plaintext" => {
-            let [plain] = fields(text, ["plaintext_space"])?;
-            Some(SchemeType::Plaintext(space(plain?)?))
+            let [plain] = entry_values(text, ["plaintext_space"])?;
+            Some(SchemeType::Plaintext(parse_space(plain?)?))
         }
         "lwe_secret_key" | "lwe_public_key" => {
-            let [_, ring] = fields(text, ["key", "ring"])?;
-            Some(SchemeType::Key(self::ring(ring?)?))
+            let [_, ring] = entry_values(text, ["key", "ring"])?;
+            Some(SchemeType::Key(self::parse_ring(ring?)?))
         }
         _ => None,
     }
@@ -159,31 +162,37 @@ fn parse(text: &str) -> Option<SchemeType> {
 
 /// Returns the values of these entries; `None` if there is another entry, or the closing bracket is
 /// missing.
-fn fields<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> Option<[Option<&'a str>; N]> {
+fn entry_values<'a, const N: usize>(
+    text: &'a str,
+    keys: [&str; N],
+) -> Option<[Option<&'a str>; N]> {
     let mut out = [None; N];
-    for Entry { key, value, .. } in entries(text) {
+    for AttributeEntry { key, value_range: value, .. } in entries(text) {
         let at = keys.iter().position(|it| *it == key)?;
         out[at] = Some(&text[value]);
     }
     text.trim_end().ends_with('>').then_some(out)
 }
 
-fn space(text: &str) -> Option<Space> {
-    let [ring, encoding] = fields(text, ["ring", "encoding"])?;
-    Some(Space { ring: self::ring(ring?)?, encoding: self::encoding(encoding?)? })
+fn parse_space(text: &str) -> Option<PlaintextSpace> {
+    let [ring, encoding] = entry_values(text, ["ring", "encoding"])?;
+    Some(PlaintextSpace {
+        ring: self::parse_ring(ring?)?,
+        encoding: self::parse_encoding(encoding?)?,
+    })
 }
 
 /// Parses an encoding.
-pub(crate) fn encoding(text: &str) -> Option<Encoding> {
+pub(crate) fn parse_encoding(text: &str) -> Option<PlaintextEncoding> {
     let name = text.split('<').next()?.trim();
-    let [scale] = fields(text, ["scaling_factor"])?;
+    let [scale] = entry_values(text, ["scaling_factor"])?;
     let scale = canonical(scale?)?.parse().ok()?;
-    name.starts_with("#lwe.").then(|| Encoding { name: name.to_owned(), scale })
+    name.starts_with("#lwe.").then(|| PlaintextEncoding { name: name.to_owned(), scale })
 }
 
 /// Parses a ring.
-pub(crate) fn ring(text: &str) -> Option<Ring> {
-    let [coefficients, modulus] = fields(text, ["coefficientType", "polynomialModulus"])?;
+pub(crate) fn parse_ring(text: &str) -> Option<PolynomialRing> {
+    let [coefficients, modulus] = entry_values(text, ["coefficientType", "polynomialModulus"])?;
     let coefficients = canonical(coefficients?)?;
     let coefficients = match coefficients.strip_prefix("!rns.rns<") {
         Some(rest) => {
@@ -196,15 +205,15 @@ pub(crate) fn ring(text: &str) -> Option<Ring> {
     let inside = modulus.strip_prefix('<')?.strip_suffix('>')?;
     let mut terms: Vec<String> = inside.split('+').map(str::to_owned).collect();
     terms.sort_unstable();
-    Some(Ring { coefficients, modulus: terms })
+    Some(PolynomialRing { coefficients, modulus: terms })
 }
 
-fn chain(text: &str) -> Option<Chain> {
-    let [elements, current] = fields(text, ["elements", "current"])?;
+fn parse_chain(text: &str) -> Option<ModulusChain> {
+    let [elements, current] = entry_values(text, ["elements", "current"])?;
     let elements = canonical(elements?)?;
     let inside = elements.strip_prefix('<')?.strip_suffix('>')?;
     let moduli: Vec<String> = inside.split(',').map(str::to_owned).collect();
-    Some(Chain { moduli, current: canonical(current?)?.parse().ok()? })
+    Some(ModulusChain { moduli, current: canonical(current?)?.parse().ok()? })
 }
 
 /// Returns a text without blanks, comments and the names of attributes before `<`; `None` if it
@@ -249,9 +258,9 @@ mod tests {
     const SHORT: &str = "!lwe.lwe_ciphertext<ciphertext_space = <encryption_type = lsb, ring = <polynomialModulus = <x**8+1>, coefficientType = !rns.rns<!mod_arith.int<97:i64>,!mod_arith.int<113:i64>>>>, // the ring\n plaintext_space = <ring = <coefficientType = !mod_arith.int<17 : i64>, polynomialModulus = #polynomial.int_polynomial<1 + x**8>>, encoding = #lwe.full_crt_packing_encoding<scaling_factor = 3>>, key = <>, modulus_chain = <elements = <97 : i64, 113 : i64>, current = 1>>";
 
     #[test]
-    fn the_spelling_of_a_type_does_not_count() {
-        let long = parse(LONG).expect("a type");
-        assert_eq!(parse(SHORT), Some(long.clone()));
+    fn ignores_the_spelling_of_types() {
+        let long = parse_scheme_type(LONG).expect("a type");
+        assert_eq!(parse_scheme_type(SHORT), Some(long.clone()));
         for (from, to) in [
             ("size = 2", "size = 3"),
             ("current = 1", "current = 0"),
@@ -260,13 +269,13 @@ mod tests {
             ("lsb", "msb"),
             ("<113 : i64>>", "<97 : i64>>"),
         ] {
-            let other = parse(&LONG.replace(from, to));
+            let other = parse_scheme_type(&LONG.replace(from, to));
             assert!(other.is_some() && other.as_ref() != Some(&long), "{from}");
         }
     }
 
     #[test]
-    fn what_is_not_understood_is_not_known() {
+    fn other_types_are_unknown() {
         for (from, to) in [
             ("#lwe.key<slot_index = 0>", "#key"),
             ("!mod_arith.int<17 : i64>", "!z"),
@@ -275,14 +284,16 @@ mod tests {
             ("current = 1>>", "current = 1"),
             ("lwe_ciphertext", "lwe_ring_elt"),
         ] {
-            assert_eq!(parse(&LONG.replace(from, to)), None, "{from}");
+            assert_eq!(parse_scheme_type(&LONG.replace(from, to)), None, "{from}");
         }
-        let Some(SchemeType::Ciphertext(it)) = parse(LONG) else { panic!("a ciphertext") };
+        let Some(SchemeType::Ciphertext(it)) = parse_scheme_type(LONG) else {
+            panic!("a ciphertext")
+        };
         assert_eq!(it.ring.residues().map(<[String]>::len), Some(2));
         assert_eq!(
-            (it.space.ring.single_modulus(), it.space.ring.cyclotomic()),
+            (it.space.ring.single_modulus(), it.space.ring.cyclotomic_degree()),
             (Some(17), Some(8))
         );
-        assert_eq!(modulus("!mod_arith.int<97:i64>"), Some(97));
+        assert_eq!(modulus_of_type("!mod_arith.int<97:i64>"), Some(97));
     }
 }

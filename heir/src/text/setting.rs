@@ -19,7 +19,7 @@ pub enum Scheme {
 
 /// The scheme, parameters and library of a module.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct ModuleSetting {
     /// The scheme, if it has levels.
     pub scheme: Option<Scheme>,
     /// True if the module is compiled for `OpenFHE`.
@@ -38,13 +38,13 @@ pub struct Setting {
 
 /// The kinds of facts that a change of a setting affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Difference {
+pub(crate) struct SettingDifference {
     /// True if the effects of ops on levels that the library determines may have changed.
-    pub(crate) moves: bool,
+    pub(crate) has_other_library: bool,
     /// True if the moduli changed, and thus noise and scales.
-    pub(crate) params: bool,
+    pub(crate) has_other_params: bool,
     /// True if the number of moduli changed, and thus the remaining levels.
-    pub(crate) n_moduli: bool,
+    pub(crate) has_other_moduli_count: bool,
 }
 
 /// An unusable attribute about the scheme, its parameters or the library.
@@ -56,7 +56,7 @@ pub struct SchemeFault {
     pub message: String,
 }
 
-impl Setting {
+impl ModuleSetting {
     /// Returns true if the program is compiled for `OpenFHE`.
     pub fn is_openfhe(&self) -> bool {
         self.is_openfhe
@@ -65,30 +65,34 @@ impl Setting {
     /// Reads the attributes of the first module that has some. Without such a module, nothing is
     /// set.
     pub fn of(ir: &Ir) -> Self {
-        Self::within(ir, ir.root())
+        Self::of_region(ir, ir.root())
     }
 
     /// Reads the attributes of the first module of a region that has some.
-    fn within(ir: &Ir, region: Region) -> Self {
-        Self::said(ir, modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty()))
+    fn of_region(ir: &Ir, region: Region) -> Self {
+        Self::from_attributes(
+            ir,
+            modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty()),
+        )
     }
 
     /// Compares two settings by the facts that depend on them.
-    fn difference(&self, other: &Setting) -> Difference {
-        let most = |it: &Setting| Some(it.params.as_ref()?.as_ref().ok()?.max_level());
-        let key = |it: &Setting| (it.is_openfhe, it.bootstrap_level);
-        Difference {
-            moves: key(self) != key(other),
-            params: self.scheme != other.scheme || self.params != other.params,
-            n_moduli: self.scheme.is_some() != other.scheme.is_some() || most(self) != most(other),
+    fn difference(&self, other: &ModuleSetting) -> SettingDifference {
+        let most = |it: &ModuleSetting| Some(it.params.as_ref()?.as_ref().ok()?.max_level());
+        let key = |it: &ModuleSetting| (it.is_openfhe, it.bootstrap_level);
+        SettingDifference {
+            has_other_library: key(self) != key(other),
+            has_other_params: self.scheme != other.scheme || self.params != other.params,
+            has_other_moduli_count: self.scheme.is_some() != other.scheme.is_some()
+                || most(self) != most(other),
         }
     }
 
     /// Returns the setting of a nested module. Its library is its own; its scheme and parameters
     /// default to those of the outer module.
     fn nested(&self, ir: &Ir, module: Op) -> Self {
-        let own = Self::said(ir, Some(module));
-        Setting {
+        let own = Self::from_attributes(ir, Some(module));
+        ModuleSetting {
             scheme: own.scheme.or(self.scheme),
             params: own.params.or_else(|| self.params.clone()),
             ..own
@@ -96,7 +100,7 @@ impl Setting {
     }
 
     /// Reads the setting from the attributes of a module.
-    fn said(ir: &Ir, module: Option<Op>) -> Self {
+    fn from_attributes(ir: &Ir, module: Option<Op>) -> Self {
         let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
         let has = |name: &str| attr(name).is_some();
         let mut faults = Vec::new();
@@ -118,7 +122,7 @@ impl Setting {
             );
         }
         let scheme = named.first().and_then(|name| SCHEMES.iter().find(|it| it.0 == *name)?.1);
-        let library = Library::said(ir, module, &mut told);
+        let library = TargetLibrary::from_attributes(ir, module, &mut told);
         let mut keys = ["bgv.schemeParam", "ckks.schemeParam"];
         if scheme == Some(Scheme::Ckks) {
             keys.reverse();
@@ -146,7 +150,7 @@ impl Setting {
                 Ok(_) => {}
             }
         }
-        Setting {
+        ModuleSetting {
             scheme,
             is_openfhe: library.is_openfhe,
             is_lattigo: library.is_lattigo,
@@ -167,18 +171,18 @@ const SCHEMES: [(&str, Option<Scheme>); 4] = [
 ];
 
 /// The library that a module is compiled for.
-struct Library {
+struct TargetLibrary {
     is_openfhe: bool,
     is_lattigo: bool,
     /// The number of levels that a bootstrap uses; as in HEIR, 0 for an unknown library.
     bootstrap_level: u32,
 }
 
-impl Library {
+impl TargetLibrary {
     /// Reads the library from the attributes of a module. The first name of a library is used;
     /// without a name, the other attributes of a library are ignored. Source: HEIR,
     /// `lib/Target/CompilationTarget/CompilationTarget.cpp`.
-    fn said(ir: &Ir, module: Option<Op>, told: &mut dyn FnMut(&str, String)) -> Self {
+    fn from_attributes(ir: &Ir, module: Option<Op>, told: &mut dyn FnMut(&str, String)) -> Self {
         let attrs = module.map_or(&[] as &[_], |it| ir.extra(it).attrs.as_slice());
         let mut names: Vec<(&str, bool)> = Vec::new();
         let mut overrides = None;
@@ -226,7 +230,7 @@ impl Library {
                 AttrData::Int { value, .. } => Some(*value),
                 _ => None,
             };
-            let message = if !KEYS.contains(&key) {
+            let message = if !OVERRIDE_KEYS.contains(&key) {
                 format!("unknown key `{key}`, {NONE_USED}")
             } else if key == BOOTSTRAP_LEVELS {
                 match number.and_then(|it| u32::try_from(it).ok()) {
@@ -258,20 +262,21 @@ const OVERRIDES: &str = "backend.config_override";
 
 /// Keys of this attribute: the number of levels that a bootstrap uses, and all keys.
 const BOOTSTRAP_LEVELS: &str = "bootstrapLevelsConsumed";
-const KEYS: [&str; 3] = [BOOTSTRAP_LEVELS, "has_kernel_chebyshev", "has_kernel_linear_transform"];
+const OVERRIDE_KEYS: [&str; 3] =
+    [BOOTSTRAP_LEVELS, "has_kernel_chebyshev", "has_kernel_linear_transform"];
 
 /// The settings of a document: one for each part between `// -----` lines, which is a program of
 /// its own, and one for each nested module.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+pub(crate) struct DocumentSettings {
     /// The settings of the parts, then those of nested modules.
-    all: Vec<Setting>,
+    all: Vec<ModuleSetting>,
     n_parts: usize,
     /// For each op, the indices of its part and of its setting; empty if there is only one setting.
-    number: FxHashMap<Op, (usize, usize)>,
+    indices: FxHashMap<Op, (usize, usize)>,
 }
 
-impl Settings {
+impl DocumentSettings {
     /// Reads the settings of a document. *Cost.* Linear in the ops if there are several settings.
     pub(crate) fn new(ir: &Ir) -> Self {
         let mut all = Vec::new();
@@ -291,10 +296,10 @@ impl Settings {
                 ir.parent_op(*it).is_some_and(|it| ir.op(it).kind == OpKind::BuiltinModule)
             };
             nested.extend(modules(ir, region).into_iter().filter(is_nested).map(|it| (it, part)));
-            all.push(Setting::within(ir, region));
+            all.push(ModuleSetting::of_region(ir, region));
         }
         if all.is_empty() {
-            all.push(Setting::of(ir));
+            all.push(ModuleSetting::of(ir));
         }
         let n_parts = all.len();
         // Outer modules precede the modules in them.
@@ -308,17 +313,18 @@ impl Settings {
             }
             all.push(setting);
         }
-        Self { all, n_parts, number }
+        Self { all, n_parts, indices: number }
     }
 
     /// Returns true if all ops have the same setting.
-    pub(crate) fn is_one(&self) -> bool {
+    pub(crate) fn has_one_setting(&self) -> bool {
         self.all.len() == 1
     }
 
     /// Compares the only setting with that of another document; `None` if one of them has several.
-    pub(crate) fn difference(&self, other: &Settings) -> Option<Difference> {
-        let is_one = self.is_one() && other.is_one() && self.n_parts == other.n_parts;
+    pub(crate) fn difference(&self, other: &DocumentSettings) -> Option<SettingDifference> {
+        let is_one =
+            self.has_one_setting() && other.has_one_setting() && self.n_parts == other.n_parts;
         is_one.then(|| self.all[0].difference(&other.all[0]))
     }
 
@@ -328,38 +334,38 @@ impl Settings {
     }
 
     /// Returns the first setting with a scheme or parameters, else that of the first part.
-    pub(crate) fn first(&self) -> &Setting {
-        let says = |it: &&Setting| it.scheme.is_some() || it.params.is_some();
+    pub(crate) fn first(&self) -> &ModuleSetting {
+        let says = |it: &&ModuleSetting| it.scheme.is_some() || it.params.is_some();
         self.all.iter().find(says).unwrap_or(&self.all[0])
     }
 
     /// Returns all settings, in the order of their indices.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Setting> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ModuleSetting> {
         self.all.iter()
     }
 
     /// Returns the unusable attributes, each with its module.
     pub(crate) fn faults(&self) -> impl Iterator<Item = (Op, &SchemeFault)> {
-        let of = |it: &'_ Setting| it.module;
+        let of = |it: &'_ ModuleSetting| it.module;
         self.all
             .iter()
             .flat_map(move |it| it.faults.iter().filter_map(move |fault| Some((of(it)?, fault))))
     }
 
     /// Returns the index of the part that contains an op.
-    pub(crate) fn part(&self, op: Op) -> usize {
-        self.number.get(&op).map_or(0, |it| it.0)
+    pub(crate) fn part_index(&self, op: Op) -> usize {
+        self.indices.get(&op).map_or(0, |it| it.0)
     }
 
     /// Returns the index of the setting of an op: that of the innermost nested module around it,
     /// else that of its part.
-    pub(crate) fn number(&self, op: Op) -> usize {
-        self.number.get(&op).map_or(0, |it| it.1)
+    pub(crate) fn setting_index(&self, op: Op) -> usize {
+        self.indices.get(&op).map_or(0, |it| it.1)
     }
 
     /// Returns the setting of an op.
-    pub(crate) fn of(&self, op: Op) -> Option<&Setting> {
-        self.all.get(self.number(op))
+    pub(crate) fn of(&self, op: Op) -> Option<&ModuleSetting> {
+        self.all.get(self.setting_index(op))
     }
 }
 
@@ -367,7 +373,7 @@ impl Settings {
 /// scheme, a backend or scheme parameters, an op of the dialects `secret` and `mgmt`, which no
 /// other project has, or an op with a `mgmt.mgmt`. The dialects below these (`ckks`, `openfhe`,
 /// ...) prove nothing: other projects have dialects of the same names.
-pub fn is_mark(ir: &Ir, op: Op) -> bool {
+pub fn is_heir_marker(ir: &Ir, op: Op) -> bool {
     match ir.op(op).kind {
         OpKind::Unknown => {
             let name = ir.op_name(op);

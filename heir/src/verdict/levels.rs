@@ -7,7 +7,7 @@
 use noisy_syntax::{Ir, Op, Value};
 
 use crate::facts::fact::{Ciphertext, Level};
-use crate::facts::known::Heir;
+use crate::facts::known::CiphertextFacts;
 use crate::verdict::requirements::{self, Condition, Requirement};
 
 /// An op with ciphertexts at different levels.
@@ -16,29 +16,29 @@ pub struct UnequalLevels {
     /// The op.
     pub op: Op,
     /// The index of the operand whose levels must be dropped.
-    pub at: u32,
+    pub operand: u32,
     /// The value of that operand.
     pub value: Value,
     /// The ciphertext with the most used levels.
     pub other: Value,
     /// Number of levels that `other` uses more than `value`.
-    pub by: u32,
+    pub n_levels: u32,
     /// The requirement that does not hold.
     pub requirement: &'static Requirement,
 }
 
 /// Returns the used levels of a ciphertext, if they are known and checked.
-fn used(ir: &Ir, heir: &Heir, value: Value) -> Option<u32> {
+fn used_levels(ir: &Ir, heir: &CiphertextFacts, value: Value) -> Option<u32> {
     let Ciphertext::Encrypted { level, .. } = heir.ciphertext(value) else { return None };
     if heir.is_level_unchecked(value) || level == Level::Invalid {
         return None;
     }
-    heir.number(ir, value, level)
+    heir.used_levels(ir, value, level)
 }
 
 /// Returns the operands of an op that are at different levels.
-pub(crate) fn unequal(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
-    let requirement = requirements::of(ir.op_name(op), Condition::OneLevel)?;
+pub(crate) fn unequal_levels(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<UnequalLevels> {
+    let requirement = requirements::requirement_on_op(ir.op_name(op), Condition::OneLevel)?;
     let operands = &ir.op(op).operands;
     let mut ciphertexts = Vec::new();
     for (at, operand) in (0..).zip(operands) {
@@ -52,11 +52,11 @@ pub(crate) fn unequal(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
         // Fewer remaining moduli mean more used levels.
         Some((u32::MAX - left, at, value))
     };
-    let by_facts = |&(at, value): &(u32, Value)| Some((used(ir, heir, value)?, at, value));
+    let by_facts = |&(at, value): &(u32, Value)| Some((used_levels(ir, heir, value)?, at, value));
     let levels: Option<Vec<_>> = ciphertexts.iter().map(by_type).collect();
     let levels = levels.or_else(|| ciphertexts.iter().map(by_facts).collect())?;
     let &(least, at, value) = levels.iter().min_by_key(|it| it.0)?;
     let &(most, _, other) = levels.iter().max_by_key(|it| it.0)?;
     let by = most - least;
-    (by > 0).then_some(UnequalLevels { op, at, value, other, by, requirement })
+    (by > 0).then_some(UnequalLevels { op, operand: at, value, other, n_levels: by, requirement })
 }

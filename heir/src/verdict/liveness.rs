@@ -8,11 +8,11 @@ use noisy_dataflow::flow;
 
 /// A cache of the liveness of ops: true if a result of the op is used in the end.
 #[derive(Debug, Default)]
-pub(crate) struct Liveness {
+pub(crate) struct LivenessCache {
     known: FxHashMap<Op, bool>,
 }
 
-impl Liveness {
+impl LivenessCache {
     /// Returns true if a result of an op reaches the end of a region, a call, or an op with effects
     /// or regions. *Cost.* Each op is visited once over all queries.
     pub(crate) fn is_live(&mut self, ir: &Ir, op: Op) -> bool {

@@ -7,8 +7,8 @@
 use noisy_syntax::{Ir, Value};
 
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::Heir;
-use crate::facts::scale::{Scales, modulus_bits};
+use crate::facts::known::CiphertextFacts;
+use crate::facts::scale::{ScaleFacts, modulus_bits};
 use crate::text::annotation;
 use crate::text::setting::Scheme;
 
@@ -26,10 +26,10 @@ pub struct OverModulus {
 }
 
 /// Returns the scale and the modulus of a value, if the scale exceeds the modulus.
-pub(crate) fn over(
+pub(crate) fn over_modulus(
     ir: &Ir,
-    heir: &Heir,
-    scales: Option<Scales<'_>>,
+    heir: &CiphertextFacts,
+    scales: Option<ScaleFacts<'_>>,
     value: Value,
 ) -> Option<OverModulus> {
     if !matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
@@ -41,8 +41,8 @@ pub(crate) fn over(
         Some(scale) => scale,
         None => scales?.log2(value)?,
     };
-    let (scheme, params) = annotation::params(heir.setting_for(ir, value)?)?;
-    let level = heir.left(value).filter(|_| scheme == Scheme::Ckks)?;
+    let (scheme, params) = annotation::scheme_and_params(heir.setting_of_value(ir, value)?)?;
+    let level = heir.remaining_levels(value).filter(|_| scheme == Scheme::Ckks)?;
     let bits = params.q.get(..=level)?.iter().map(|&it| modulus_bits(it)).sum();
     (scale > bits).then_some(OverModulus { value, scale, level, bits })
 }

@@ -9,13 +9,13 @@
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use crate::facts::value_range::{self, Ranges, StatedRange};
+use crate::facts::value_range::{self, StatedRange, ValueRangeFacts};
 use crate::ops::rules;
 use crate::real_range::RealRange;
 use noisy_dataflow::flow;
 
 /// The attributes with the bounds of the domain of an approximation.
-const DOMAIN: [&str; 2] = ["domain_lower", "domain_upper"];
+const DOMAIN_ATTRIBUTES: [&str; 2] = ["domain_lower", "domain_upper"];
 
 /// An operand that may be outside of the range that its op accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,12 +29,12 @@ pub struct OutOfRange {
     /// The range that the op accepts.
     pub accepted: RealRange,
     /// The reason why the range is limited.
-    pub by: Acceptance,
+    pub reason: RangeReason,
 }
 
 /// The reason why an op accepts only some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acceptance {
+pub enum RangeReason {
     /// The op is a bootstrap.
     Bootstrap,
     /// The op is approximated on a domain.
@@ -44,19 +44,23 @@ pub enum Acceptance {
 }
 
 /// Returns the first operand of an op that may be outside of the range that the op accepts.
-pub(crate) fn out_of_range(ir: &Ir, ranges: Option<Ranges<'_>>, op: Op) -> Option<OutOfRange> {
+pub(crate) fn out_of_range(
+    ir: &Ir,
+    ranges: Option<ValueRangeFacts<'_>>,
+    op: Op,
+) -> Option<OutOfRange> {
     let ranges = ranges?;
-    let told = |value: Value, accepted: RealRange, by: Acceptance| {
+    let told = |value: Value, accepted: RealRange, by: RangeReason| {
         let range = ranges.of(value)?;
-        let is_told = !accepted.accepts(range);
-        is_told.then_some(OutOfRange { op, value, range, accepted, by })
+        let is_told = !accepted.contains_nearly(range);
+        is_told.then_some(OutOfRange { op, value, range, accepted, reason: by })
     };
     let data = ir.op(op);
     if data.kind == OpKind::FuncCall
         && let Some(function) = flow::callee(ir, op)
         && let Some(found) = data.operands.iter().enumerate().find_map(|(at, it)| {
-            match value_range::stated(ir, function, at)? {
-                StatedRange::Of(stated) => told(it.value?, stated, Acceptance::Argument),
+            match value_range::stated_range(ir, function, at)? {
+                StatedRange::Range(stated) => told(it.value?, stated, RangeReason::Argument),
                 StatedRange::Unreadable => None,
             }
         })
@@ -66,7 +70,7 @@ pub(crate) fn out_of_range(ir: &Ir, ranges: Option<Ranges<'_>>, op: Op) -> Optio
     let mut operands = data.operands.iter().filter_map(|it| it.value);
     let name = ir.op_name(op);
     if rules::is_bootstrap(name) {
-        return operands.find_map(|it| told(it, RealRange::UNIT, Acceptance::Bootstrap));
+        return operands.find_map(|it| told(it, RealRange::UNIT, RangeReason::Bootstrap));
     }
     let accepted = if name == "kernel.eval_chebyshev" { RealRange::UNIT } else { domain(ir, op)? };
     let operands: SmallVec<[Value; 2]> = operands.collect();
@@ -81,18 +85,18 @@ pub(crate) fn out_of_range(ir: &Ir, ranges: Option<Ranges<'_>>, op: Op) -> Optio
             *others.next().filter(|_| others.next().is_none())?
         }
     };
-    told(operand, accepted, Acceptance::Approximation)
+    told(operand, accepted, RangeReason::Approximation)
 }
 
 /// Returns the domain that an op states, with HEIR's default for a missing bound.
 fn domain(ir: &Ir, op: Op) -> Option<RealRange> {
-    let written = DOMAIN.map(|it| ir.attr(op, it));
+    let written = DOMAIN_ATTRIBUTES.map(|it| ir.attr(op, it));
     if written == [None; 2] || !ir.op(op).regions.is_empty() {
         return None;
     }
     let (lower, upper) = RealRange::UNIT.bounds();
     let bound = |at: usize, default: f64| match written[at] {
-        Some(attr) => value_range::number(ir, attr),
+        Some(attr) => value_range::number_of_attr(ir, attr),
         None => Some(default),
     };
     RealRange::new(bound(0, lower)?, bound(1, upper)?)
@@ -110,6 +114,9 @@ pub(crate) fn has_empty_domain(ir: &Ir, op: Op) -> bool {
                 name,
                 "arith.maximumf" | "arith.minimumf" | "arith.maxnumf" | "arith.minnumf"
             ));
-    let bounds = || DOMAIN.map(|it| ir.attr(op, it).and_then(|it| value_range::number(ir, it)));
+    let bounds = || {
+        DOMAIN_ATTRIBUTES
+            .map(|it| ir.attr(op, it).and_then(|it| value_range::number_of_attr(ir, it)))
+    };
     is_approximated && matches!(bounds(), [Some(lower), Some(upper)] if lower >= upper)
 }

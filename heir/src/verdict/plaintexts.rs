@@ -8,23 +8,23 @@
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::Heir;
+use crate::facts::known::CiphertextFacts;
 use crate::facts::plaintext::is_init;
 
 /// A plaintext that an op takes without an encoding.
 #[derive(Clone, Copy, Debug)]
-pub struct Unencoded {
+pub struct UnencodedPlaintext {
     /// The op.
     pub op: Op,
     /// The index of the operand.
-    pub at: u32,
+    pub operand: u32,
     /// The plaintext.
     pub value: Value,
 }
 
 /// Returns true if a value is a plaintext whose facts are checked.
-pub(super) fn is_plain(heir: &Heir, value: Value) -> bool {
-    heir.ciphertext(value) == Ciphertext::Plain && !heir.written_as(value).has_open()
+pub(super) fn is_checked_plaintext(heir: &CiphertextFacts, value: Value) -> bool {
+    heir.ciphertext(value) == Ciphertext::Plain && !heir.number_sources(value).has_open()
 }
 
 /// Returns true if a value is an `arith.constant`.
@@ -35,7 +35,11 @@ pub(super) fn is_constant(ir: &Ir, value: Value) -> bool {
 /// Returns the plaintext operand of an op on a ciphertext, if it is not encoded. The result is a
 /// candidate: MLIR may fold the op that defines the plaintext. This depends on preceding ops, which
 /// may change without this op.
-pub(crate) fn candidate(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
+pub(crate) fn unencoded_candidate(
+    ir: &Ir,
+    heir: &CiphertextFacts,
+    op: Op,
+) -> Option<UnencodedPlaintext> {
     let name = ir.op_name(op);
     let (dialect, kind) = name.split_once('.')?;
     let is_judged = matches!(kind, "addf" | "addi" | "subf" | "subi" | "mulf" | "muli");
@@ -51,20 +55,26 @@ pub(crate) fn candidate(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
         _ => return None,
     };
     let is_given = match ir.value(value).def {
-        Def::Result(by, _) => ir.op(by).kind == OpKind::ArithConstant || computes(ir, by),
-        Def::Argument(..) => is_of_function(ir, value),
+        Def::Result(by, _) => {
+            ir.op(by).kind == OpKind::ArithConstant || is_plaintext_computation(ir, by)
+        }
+        Def::Argument(..) => is_function_argument(ir, value),
     };
-    (is_plain(heir, value) && is_given).then_some(Unencoded { op, at, value })
+    (is_checked_plaintext(heir, value) && is_given).then_some(UnencodedPlaintext {
+        op,
+        operand: at,
+        value,
+    })
 }
 
 /// Returns the plaintext operand of an op that is not encoded, if there is one and MLIR does not
 /// fold its definition.
-pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
-    let found = candidate(ir, heir, op)?;
+pub(crate) fn unencoded(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<UnencodedPlaintext> {
+    let found = unencoded_candidate(ir, heir, op)?;
     let is_kept = ir.defining_op(found.value).is_none_or(|by| match ir.op(by).kind {
         OpKind::ArithConstant => {
             let (_, kind) = ir.op_name(op).split_once('.').unwrap_or_default();
-            !folds(kind, found.at, number(ir, by))
+            !is_folded(kind, found.operand, splat_number(ir, by))
         }
         _ => is_computed(ir, by, MAX_STEPS),
     });
@@ -76,21 +86,23 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
 const MAX_STEPS: u32 = 8;
 
 /// Returns true for an argument of a function.
-fn is_of_function(ir: &Ir, value: Value) -> bool {
+fn is_function_argument(ir: &Ir, value: Value) -> bool {
     let Def::Argument(block, _) = ir.value(value).def else { return false };
     let holder = ir.region(ir.block(block).region).parent;
     holder.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc)
 }
 
 /// Returns true if an op may compute a plaintext that is not encoded.
-fn computes(ir: &Ir, op: Op) -> bool {
+fn is_plaintext_computation(ir: &Ir, op: Op) -> bool {
     let name = ir.op_name(op);
     ir.op(op).regions.is_empty()
-        && (is_monotone(name) || is_leaf(name) || name == "tensor_ext.rotate")
+        && (is_folded_with_constants_only(name)
+            || is_foldable_with_definitions(name)
+            || name == "tensor_ext.rotate")
 }
 
 /// Returns true for ops that MLIR folds only with constants.
-fn is_monotone(name: &str) -> bool {
+fn is_folded_with_constants_only(name: &str) -> bool {
     name.starts_with("math.")
         || matches!(
             name,
@@ -106,7 +118,7 @@ fn is_monotone(name: &str) -> bool {
 
 /// Returns true for ops that MLIR may also fold with the ops that define their operands, or if
 /// their operands are equal.
-fn is_leaf(name: &str) -> bool {
+fn is_foldable_with_definitions(name: &str) -> bool {
     matches!(name, "arith.subf" | "arith.subi" | "arith.divf" | "arith.maximumf" | "arith.minimumf")
 }
 
@@ -115,35 +127,36 @@ fn is_leaf(name: &str) -> bool {
 fn is_computed(ir: &Ir, op: Op, steps: u32) -> bool {
     let data = ir.op(op);
     let name = ir.op_name(op);
-    if !computes(ir, op) {
+    if !is_plaintext_computation(ir, op) {
         return false;
     }
-    let is_variable = |it: Value| is_of_function(ir, it) || is_init(ir, it);
+    let is_variable = |it: Value| is_function_argument(ir, it) || is_init(ir, it);
     let by = |it: Value| ir.defining_op(it).filter(|_| !is_init(ir, it));
     let operands: Option<Vec<Value>> = data.operands.iter().map(|it| it.value).collect();
     let Some(operands) = operands else { return false };
     match *operands {
         _ if data.kind == OpKind::FuncCall => true,
         // Only with different operands, and not as an operand of another op.
-        [left, right] if is_leaf(name) => {
+        [left, right] if is_foldable_with_definitions(name) => {
             steps == MAX_STEPS && left != right && is_variable(left) && is_variable(right)
         }
         // A rotation by zero is folded, and MLIR may merge two rotations.
         [value, shift] if name == "tensor_ext.rotate" => {
-            let by_constant = |it: Op| number(ir, it).is_some_and(|it| it != 0.0);
+            let by_constant = |it: Op| splat_number(ir, it).is_some_and(|it| it != 0.0);
             is_variable(value) && by(shift).is_none_or(by_constant)
         }
         _ => {
             let is_inner = |it: Op| steps > 0 && is_computed(ir, it, steps - 1);
             let mut all = operands.iter();
-            is_monotone(name) && all.all(|&it| is_variable(it) || by(it).is_some_and(is_inner))
+            is_folded_with_constants_only(name)
+                && all.all(|&it| is_variable(it) || by(it).is_some_and(is_inner))
         }
     }
 }
 
 /// Returns true if MLIR folds an op with a constant operand: a sum with zero, a product with zero
 /// or one.
-fn folds(kind: &str, at: u32, constant: Option<f64>) -> bool {
+fn is_folded(kind: &str, at: u32, constant: Option<f64>) -> bool {
     match kind {
         "addi" | "addf" => constant == Some(0.0),
         "subi" | "subf" => constant == Some(0.0) && at == 1,
@@ -152,7 +165,7 @@ fn folds(kind: &str, at: u32, constant: Option<f64>) -> bool {
 }
 
 /// Returns the number of a constant, if all of its elements are equal.
-pub(super) fn number(ir: &Ir, op: Op) -> Option<f64> {
+pub(super) fn splat_number(ir: &Ir, op: Op) -> Option<f64> {
     #[allow(clippy::cast_precision_loss, reason = "only zero and one are distinguished")]
     match ir.interner.attr_data(ir.attr(op, "value")?) {
         AttrData::Int { value, .. } => Some(*value as f64),

@@ -30,7 +30,7 @@ pub enum Condition {
     /// The result has the plaintext space of the product of the operands.
     SpaceOfProduct,
     /// The result has the type that HEIR infers.
-    Inferred,
+    InferredType,
     /// A rotation has exactly one shift, an operand or an attribute.
     OneShift,
     /// `from_basis` has an entry for each polynomial of the operand.
@@ -65,7 +65,7 @@ pub enum Condition {
 
 /// The consequence of a condition that does not hold, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
+pub enum Consequence {
     /// A lowering pass refuses the program.
     Refused,
     /// The program fails, or gives a wrong result, when it runs.
@@ -82,7 +82,7 @@ pub struct Requirement {
     /// The condition.
     pub condition: Condition,
     /// The consequence if it does not hold.
-    pub outcome: Outcome,
+    pub consequence: Consequence,
     /// The message of HEIR, or the reason.
     pub message: &'static str,
     /// The file of HEIR or the library that the requirement is from.
@@ -136,21 +136,21 @@ const UNARY: &[&str] = &[
 ];
 
 /// Creates a row about types.
-const fn types(
+const fn type_requirement(
     condition: Condition,
     ops: &'static [&'static str],
     message: &'static str,
     source: &'static str,
 ) -> Requirement {
-    Requirement { ops, condition, outcome: Outcome::Refused, message, source }
+    Requirement { ops, condition, consequence: Consequence::Refused, message, source }
 }
 
 /// All requirements.
-pub const ALL: &[Requirement] = &[
+pub const OP_REQUIREMENTS: &[Requirement] = &[
     Requirement {
         ops: &["arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.mulf", "arith.muli"],
         condition: Condition::OneLevel,
-        outcome: Outcome::Refused,
+        consequence: Consequence::Refused,
         message: RINGS,
         source: "lib/Dialect/LWE/IR/LWETraits.h",
     },
@@ -160,35 +160,35 @@ pub const ALL: &[Requirement] = &[
             "lwe.rsub", "lwe.rmul",
         ],
         condition: Condition::OneLevel,
-        outcome: Outcome::Refused,
+        consequence: Consequence::Refused,
         message: RINGS,
         source: "lib/Dialect/LWE/IR/LWETraits.h",
     },
     Requirement {
         ops: &["tensor_ext.rotate"],
         condition: Condition::TwoPolynomials,
-        outcome: Outcome::Refused,
+        consequence: Consequence::Refused,
         message: TWO,
         source: "lib/Dialect/LWE/IR/LWEOps.h",
     },
     Requirement {
         ops: &["ckks.rotate", "bgv.rotate_cols", "bgv.rotate_rows"],
         condition: Condition::TwoPolynomials,
-        outcome: Outcome::Refused,
+        consequence: Consequence::Refused,
         message: TWO,
         source: "lib/Dialect/LWE/IR/LWEOps.h",
     },
     Requirement {
         ops: &["mgmt.bootstrap", "ckks.bootstrap"],
         condition: Condition::TwoPolynomials,
-        outcome: Outcome::Wrong,
+        consequence: Consequence::Wrong,
         message: "key switching takes two polynomials",
         source: "OpenFHE, Lattigo",
     },
     Requirement {
         ops: &["mgmt.modreduce", "secret.yield"],
         condition: Condition::TwoPolynomials,
-        outcome: Outcome::Slow,
+        consequence: Consequence::Slow,
         message: "each further polynomial costs time",
         source: "OpenFHE, Lattigo",
     },
@@ -202,7 +202,7 @@ pub const ALL: &[Requirement] = &[
             "openfhe.bootstrap",
         ],
         condition: Condition::TwoPolynomials,
-        outcome: Outcome::Wrong,
+        consequence: Consequence::Wrong,
         message: "key switching takes two polynomials",
         source: "OpenFHE",
     },
@@ -217,7 +217,7 @@ pub const ALL: &[Requirement] = &[
             "lattigo.ckks.bootstrap",
         ],
         condition: Condition::TwoPolynomials,
-        outcome: Outcome::Wrong,
+        consequence: Consequence::Wrong,
         message: "key switching takes two polynomials",
         source: "Lattigo",
     },
@@ -231,7 +231,7 @@ pub const ALL: &[Requirement] = &[
             "openfhe.mul_no_relin",
         ],
         condition: Condition::OneLevel,
-        outcome: Outcome::Wrong,
+        consequence: Consequence::Wrong,
         message: "the numbers of towers differ, with manual scaling in OpenFHE",
         source: "OpenFHE",
     },
@@ -239,190 +239,200 @@ pub const ALL: &[Requirement] = &[
 
 /// The requirements on the types of ciphertexts after lowering, in the order of HEIR's verifiers.
 /// Rows without ops apply to each type.
-pub const OF_TYPES: &[Requirement] = &[
-    types(
+pub const TYPE_REQUIREMENTS: &[Requirement] = &[
+    type_requirement(
         Condition::Ciphertexts,
         SUMS,
         "must be lwe-ciphertext-like",
         "lib/Dialect/LWE/IR/LWETypes.td",
     ),
-    types(
+    type_requirement(
         Condition::Ciphertexts,
         PRODUCTS,
         "must be lwe-ciphertext-like",
         "lib/Dialect/LWE/IR/LWETypes.td",
     ),
-    types(
+    type_requirement(
         Condition::Ciphertexts,
         RELINEARIZATIONS,
         "must be lwe-ciphertext-like",
         "lib/Dialect/LWE/IR/LWETypes.td",
     ),
-    types(
+    type_requirement(
         Condition::Ciphertexts,
         SWITCHES,
         "must be lwe-ciphertext-like",
         "lib/Dialect/LWE/IR/LWETypes.td",
     ),
-    types(
+    type_requirement(
         Condition::Ciphertexts,
         DROPS,
         "must be lwe-ciphertext-like",
         "lib/Dialect/LWE/IR/LWETypes.td",
     ),
-    types(
+    type_requirement(
         Condition::Ciphertexts,
         UNARY,
         "must be lwe-ciphertext-like",
         "lib/Dialect/LWE/IR/LWETypes.td",
     ),
-    types(
+    type_requirement(
         Condition::OnePlaintext,
         PLAIN_SUMS,
         "expected ciphertext, plaintext operand types",
         TRAITS,
     ),
-    types(
+    type_requirement(
         Condition::OnePlaintext,
         PLAIN_PRODUCTS,
         "expected ciphertext, plaintext operand types",
         TRAITS,
     ),
-    types(Condition::OneRing, SUMS, RINGS, TRAITS),
-    types(Condition::OneRing, PRODUCTS, RINGS, TRAITS),
-    types(Condition::OneRing, &["bgv.relinearize"], RINGS, TRAITS),
-    types(
+    type_requirement(Condition::OneRing, SUMS, RINGS, TRAITS),
+    type_requirement(Condition::OneRing, PRODUCTS, RINGS, TRAITS),
+    type_requirement(Condition::OneRing, &["bgv.relinearize"], RINGS, TRAITS),
+    type_requirement(
         Condition::OneType,
         &["ckks.add_plain", "ckks.sub_plain", "bgv.add_plain", "bgv.sub_plain"],
         "requires all ciphertexts to have the same ciphertextType",
         TRAITS,
     ),
-    types(Condition::OneSpace, SUMS, SPACES, TRAITS),
-    types(Condition::OneSpace, PLAIN_SUMS, SPACES, TRAITS),
-    types(Condition::OneSpace, DROPS, SPACES, TRAITS),
-    types(Condition::OneSpace, &["bgv.relinearize"], SPACES, TRAITS),
-    types(
+    type_requirement(Condition::OneSpace, SUMS, SPACES, TRAITS),
+    type_requirement(Condition::OneSpace, PLAIN_SUMS, SPACES, TRAITS),
+    type_requirement(Condition::OneSpace, DROPS, SPACES, TRAITS),
+    type_requirement(Condition::OneSpace, &["bgv.relinearize"], SPACES, TRAITS),
+    type_requirement(
         Condition::SizeOfProduct,
         PRODUCTS,
         "output.dim == x.dim + y.dim - 1 does not hold",
         VERIFIERS,
     ),
-    types(Condition::SizeOfProduct, PLAIN_PRODUCTS, "output.dim == x.dim does not hold", VERIFIERS),
-    types(Condition::SpaceOfProduct, PRODUCTS, SPACE, VERIFIERS),
-    types(Condition::SpaceOfProduct, PLAIN_PRODUCTS, SPACE, VERIFIERS),
-    types(Condition::DroppedLevels, DROPS, "output modulus chain size does not match", VERIFIERS),
-    types(
+    type_requirement(
+        Condition::SizeOfProduct,
+        PLAIN_PRODUCTS,
+        "output.dim == x.dim does not hold",
+        VERIFIERS,
+    ),
+    type_requirement(Condition::SpaceOfProduct, PRODUCTS, SPACE, VERIFIERS),
+    type_requirement(Condition::SpaceOfProduct, PLAIN_PRODUCTS, SPACE, VERIFIERS),
+    type_requirement(
+        Condition::DroppedLevels,
+        DROPS,
+        "output modulus chain size does not match",
+        VERIFIERS,
+    ),
+    type_requirement(
         Condition::TwoPolynomialsByType,
         &["ckks.rotate", "bgv.rotate_cols", "bgv.rotate_rows"],
         TWO,
         VERIFIERS,
     ),
-    types(
+    type_requirement(
         Condition::OneShift,
         &["ckks.rotate", "bgv.rotate_cols", "bgv.rotate_rows"],
         "contains neither static nor dynamic operand",
         VERIFIERS,
     ),
-    types(
+    type_requirement(
         Condition::FromBasis,
         RELINEARIZATIONS,
         "input dimension does not match from_basis",
         VERIFIERS,
     ),
-    types(
+    type_requirement(
         Condition::ToBasis,
         RELINEARIZATIONS,
         "output dimension does not match to_basis",
         VERIFIERS,
     ),
-    types(
+    type_requirement(
         Condition::ToRing,
         SWITCHES,
         "output ciphertext_space ring should match to_ring",
         VERIFIERS,
     ),
-    types(Condition::FewerModuli, SWITCHES, PREFIX, VERIFIERS),
-    types(Condition::SwitchedSpace, SWITCHES, SPACE, VERIFIERS),
-    types(
+    type_requirement(Condition::FewerModuli, SWITCHES, PREFIX, VERIFIERS),
+    type_requirement(Condition::SwitchedSpace, SWITCHES, SPACE, VERIFIERS),
+    type_requirement(
         Condition::TargetLevel,
         &["ckks.bootstrap"],
         "output ciphertext must have",
         "lib/Dialect/CKKS/IR/CKKSOps.cpp",
     ),
-    types(
+    type_requirement(
         Condition::Encoding,
         PLAINTEXTS,
         "the first arg's type's encoding matches the given encoding",
         "lib/Dialect/LWE/IR/LWEOps.td",
     ),
-    types(
+    type_requirement(
         Condition::RingOfKey,
         &["lwe.rlwe_encrypt", "lwe.rlwe_decrypt"],
         "rings do not match",
         "lib/Dialect/LWE/IR/LWEOps.cpp",
     ),
-    types(
-        Condition::Inferred,
+    type_requirement(
+        Condition::InferredType,
         SUMS,
         "are incompatible with return type(s) of operation",
         VERIFIERS,
     ),
-    types(
-        Condition::Inferred,
+    type_requirement(
+        Condition::InferredType,
         PRODUCTS,
         "are incompatible with return type(s) of operation",
         VERIFIERS,
     ),
-    types(
-        Condition::Inferred,
+    type_requirement(
+        Condition::InferredType,
         PLAIN_SUMS,
         "are incompatible with return type(s) of operation",
         VERIFIERS,
     ),
-    types(
-        Condition::Inferred,
+    type_requirement(
+        Condition::InferredType,
         PLAIN_PRODUCTS,
         "are incompatible with return type(s) of operation",
         VERIFIERS,
     ),
-    types(
-        Condition::Inferred,
+    type_requirement(
+        Condition::InferredType,
         RELINEARIZATIONS,
         "are incompatible with return type(s) of operation",
         VERIFIERS,
     ),
-    types(
-        Condition::Inferred,
+    type_requirement(
+        Condition::InferredType,
         &["ckks.level_reduce"],
         "are incompatible with return type(s) of operation",
         VERIFIERS,
     ),
-    types(
+    type_requirement(
         Condition::LibraryBasis,
         RELINEARIZATIONS,
         "toBasis must be [0, 1]",
         "lib/Dialect/LWE/Conversions/LWEToOpenfhe/LWEToOpenfhe.h",
     ),
-    types(
+    type_requirement(
         Condition::NoLowering,
         &["bgv.rotate_rows", "ckks.negate", "bgv.negate", "lwe.rnegate", "ckks.bootstrap"],
         "explicitly marked illegal",
         "lib/Dialect/LWE/Conversions/LWEToOpenfhe/LWEToOpenfhe.cpp, lib/Dialect/LWE/Conversions/LWEToLattigo/LWEToLattigo.cpp",
     ),
-    types(Condition::StatedTypes, &[], STATED, PARSER),
-    types(
+    type_requirement(Condition::StatedTypes, &[], STATED, PARSER),
+    type_requirement(
         Condition::LevelOfRing,
         &[],
         "the level in the ciphertext ring must match the modulus chain's current",
         "lib/Dialect/LWE/IR/LWETypes.cpp",
     ),
-    types(
+    type_requirement(
         Condition::RotatedKey,
         &[],
         "a ciphertext with nontrivial slot rotation must have size 2",
         "lib/Dialect/LWE/IR/LWETypes.cpp",
     ),
-    types(
+    type_requirement(
         Condition::PackedModulus,
         &[],
         "modulus must be 1 mod n for full CRT packing",
@@ -431,8 +441,8 @@ pub const OF_TYPES: &[Requirement] = &[
 ];
 
 /// Returns the requirement on an op with this condition.
-pub(crate) fn of(name: &str, condition: Condition) -> Option<&'static Requirement> {
-    ALL.iter().find(|it| it.condition == condition && it.ops.contains(&name))
+pub(crate) fn requirement_on_op(name: &str, condition: Condition) -> Option<&'static Requirement> {
+    OP_REQUIREMENTS.iter().find(|it| it.condition == condition && it.ops.contains(&name))
 }
 
 /// Returns true for a sum, a difference or a product of two ciphertexts.
@@ -441,16 +451,16 @@ pub(crate) fn is_binary(name: &str) -> bool {
 }
 
 /// Returns true for a modulus switch, which has a `to_ring`.
-pub(crate) fn has_ring(name: &str) -> bool {
+pub(crate) fn is_modulus_switch(name: &str) -> bool {
     SWITCHES.contains(&name)
 }
 
 /// Returns the requirements on the types of an op, in order.
-pub(crate) fn of_types(name: &str) -> impl Iterator<Item = &'static Requirement> {
-    OF_TYPES.iter().filter(move |it| it.ops.contains(&name))
+pub(crate) fn type_requirements(name: &str) -> impl Iterator<Item = &'static Requirement> {
+    TYPE_REQUIREMENTS.iter().filter(move |it| it.ops.contains(&name))
 }
 
 /// Returns the requirement on each type with this condition.
-pub(crate) fn of_each_type(condition: Condition) -> Option<&'static Requirement> {
-    OF_TYPES.iter().find(|it| it.condition == condition && it.ops.is_empty())
+pub(crate) fn requirement_on_each_type(condition: Condition) -> Option<&'static Requirement> {
+    TYPE_REQUIREMENTS.iter().find(|it| it.condition == condition && it.ops.is_empty())
 }

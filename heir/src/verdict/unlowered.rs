@@ -15,17 +15,17 @@ use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::fact::{Ciphertext, Dimension, Level};
-use crate::facts::known::Heir;
+use crate::facts::known::CiphertextFacts;
 use crate::text::setting::Scheme;
 use crate::verdict::out_of_range;
-use calls::Calls;
+use calls::CallsByCallee;
 
 /// The reason why an op is not lowered. If there are several reasons, the first variant is
 /// reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
+pub enum UnloweredReason {
     /// The domain of an approximation is empty.
-    Domain,
+    EmptyDomain,
     /// Two `debug.validate` have the same name.
     DuplicateName,
     /// No pattern matches the op.
@@ -41,15 +41,15 @@ pub enum Reason {
     /// A generic yields a plaintext.
     YieldedPlain,
     /// The initial value of a loop is used in its body, where it becomes a secret.
-    StartOfLoop,
+    InitialValueInBody,
     /// The condition of an `if` is a ciphertext.
     SecretCondition,
     /// The branches of an `if` yield two values from outside, so MLIR replaces it by a select.
-    Selection,
+    FoldedToSelect,
     /// An `if` has two ciphertext results, whose types are not converted.
-    TwoResults,
+    TwoCiphertextResults,
     /// The branches of an `if` yield ciphertexts of different levels or numbers of polynomials.
-    Branches,
+    DifferentBranches,
     /// The operands are floats, but BGV and BFV compute on integers.
     FloatsInIntegers,
     /// The operands are scalars, but BGV and BFV compute on tensors: `heir-opt` crashes. A warning.
@@ -63,14 +63,14 @@ pub enum Reason {
     CalledTwice,
     /// A call passes a ciphertext with another level or number of polynomials than the argument of
     /// the function has.
-    CallShape,
+    CallWithOtherNumbers,
 }
 
-impl Reason {
+impl UnloweredReason {
     /// All reasons, each with HEIR's message and the file that reports it.
     pub const ALL: [(Self, &'static str, &'static str); 19] = [
         (
-            Self::Domain,
+            Self::EmptyDomain,
             "domain_lower must be strictly less than domain_upper",
             "lib/Transforms/PolynomialApproximation/PolynomialApproximation.cpp",
         ),
@@ -94,15 +94,19 @@ impl Reason {
             "lib/Dialect/Secret/Conversions/Patterns.cpp",
         ),
         (
-            Self::StartOfLoop,
+            Self::InitialValueInBody,
             "but got '!secret.secret",
             "lib/Dialect/Secret/Transforms/DistributeGeneric.cpp",
         ),
         (Self::SecretCondition, ILLEGAL, "lib/Dialect/Secret/Transforms/DistributeGeneric.cpp"),
-        (Self::Selection, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
-        (Self::TwoResults, "along control flow edge", "lib/Utils/ContextAwareTypeConversion.cpp"),
+        (Self::FoldedToSelect, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
         (
-            Self::Branches,
+            Self::TwoCiphertextResults,
+            "along control flow edge",
+            "lib/Utils/ContextAwareTypeConversion.cpp",
+        ),
+        (
+            Self::DifferentBranches,
             "types mismatch between yield op and its parent",
             "lib/Utils/ContextAwareTypeConversion.cpp",
         ),
@@ -128,7 +132,7 @@ impl Reason {
             "lib/Utils/ContextAwareConversionUtils.cpp",
         ),
         (
-            Self::CallShape,
+            Self::CallWithOtherNumbers,
             "output ring basis size should be less than the input ring basis size",
             "lib/Dialect/LWE/IR/LWEOps.h",
         ),
@@ -143,42 +147,42 @@ pub struct Unlowered {
     /// The op.
     pub op: Op,
     /// The index of the operand at which the op is reported.
-    pub at: u32,
+    pub operand: u32,
     /// The reason.
-    pub reason: Reason,
+    pub reason: UnloweredReason,
     /// The scheme of the module, if it names one.
     pub scheme: Option<Scheme>,
     /// The other value or op that is involved: the value of the other branch, the other call, the
     /// argument of the called function.
-    pub other: Option<Other>,
+    pub related: Option<RelatedPlace>,
 }
 
 impl Unlowered {
     /// Returns true if the op is refused by a pass that runs before those that need parameters.
-    pub(crate) fn is_early(&self) -> bool {
-        matches!(self.reason, Reason::Domain | Reason::DuplicateName)
+    pub(crate) fn is_refused_before_parameters(&self) -> bool {
+        matches!(self.reason, UnloweredReason::EmptyDomain | UnloweredReason::DuplicateName)
     }
 
     /// Returns true if the lowering crashes, or fails only in some versions of HEIR.
     pub fn is_warning(&self) -> bool {
-        matches!(self.reason, Reason::ScalarInIntegers | Reason::SlotsDiffer)
+        matches!(self.reason, UnloweredReason::ScalarInIntegers | UnloweredReason::SlotsDiffer)
     }
 
     /// Returns true if HEIR's passes on programs without management ops may still lower the op, or
     /// unroll or inline the ops around it.
-    pub(crate) fn may_pass(&self, ir: &Ir) -> bool {
+    pub(crate) fn is_possibly_lowered_later(&self, ir: &Ir) -> bool {
         match self.reason {
-            Reason::Layout
-            | Reason::Slice
-            | Reason::MixedSlice
-            | Reason::SecretCondition
-            | Reason::Selection
-            | Reason::TwoResults
-            | Reason::CalledBody
-            | Reason::CalledTwice
-            | Reason::ScalarInIntegers
-            | Reason::SlotsDiffer => true,
-            Reason::YieldedTwice => !ir.is_secret_yield(self.op),
+            UnloweredReason::Layout
+            | UnloweredReason::Slice
+            | UnloweredReason::MixedSlice
+            | UnloweredReason::SecretCondition
+            | UnloweredReason::FoldedToSelect
+            | UnloweredReason::TwoCiphertextResults
+            | UnloweredReason::CalledBody
+            | UnloweredReason::CalledTwice
+            | UnloweredReason::ScalarInIntegers
+            | UnloweredReason::SlotsDiffer => true,
+            UnloweredReason::YieldedTwice => !ir.is_secret_yield(self.op),
             _ => false,
         }
     }
@@ -186,7 +190,7 @@ impl Unlowered {
 
 /// The second location of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Other {
+pub enum RelatedPlace {
     /// A value.
     Value(Value),
     /// An op.
@@ -195,14 +199,14 @@ pub enum Other {
 
 /// An operand at which an op is refused, with the reason.
 #[derive(Clone, Copy, Debug)]
-struct Found {
+struct RefusedOperand {
     at: u32,
-    reason: Reason,
-    other: Option<Other>,
+    reason: UnloweredReason,
+    other: Option<RelatedPlace>,
 }
 
-impl Found {
-    fn new(at: u32, reason: Reason) -> Self {
+impl RefusedOperand {
+    fn new(at: u32, reason: UnloweredReason) -> Self {
         Self { at, reason, other: None }
     }
 }
@@ -210,61 +214,63 @@ impl Found {
 /// Returns true if an op may not be lowered, according to its own text and the facts of its
 /// operands. The ops around it and the uses of values are checked later: they may change without
 /// the op.
-pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, op: Op) -> bool {
+pub(crate) fn is_candidate(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
     let kind = ir.op(op).kind;
     let is_region = ir.is_secret_generic(op) || is_loop(ir, op) || is_if(ir, op);
-    let is_end = ir.is_secret_yield(op) || is_inner_end(ir, op);
+    let is_end = ir.is_secret_yield(op) || is_inner_terminator(ir, op);
     is_region
         || is_end
         || kind == OpKind::FuncCall
-        || is_early(ir, heir, op)
+        || is_early_candidate(ir, heir, op)
         || patterns::refused(ir, heir, op).is_some()
 }
 
 /// Checks the candidates.
-pub(crate) struct Judge<'a> {
+pub(crate) struct LoweringJudge<'a> {
     ir: &'a Ir,
-    heir: &'a Heir,
-    calls: Calls,
+    heir: &'a CiphertextFacts,
+    calls: CallsByCallee,
     /// The first `debug.validate` with each name, by part of the document.
     names: FxHashMap<(usize, &'a str), Op>,
     /// The first secret that a generic takes, by part of the document.
     slots: FxHashMap<usize, Value>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> LoweringJudge<'a> {
     /// Creates a judge for all candidates, which are in textual order.
-    pub(crate) fn new(ir: &'a Ir, heir: &'a Heir, candidates: &[Op]) -> Self {
+    pub(crate) fn new(ir: &'a Ir, heir: &'a CiphertextFacts, candidates: &[Op]) -> Self {
         let (mut names, mut slots) = (FxHashMap::default(), FxHashMap::default());
         for &op in candidates {
-            if let Some(name) = name_of(ir, op) {
-                names.entry((heir.settings().part(op), name)).or_insert(op);
+            if let Some(name) = validate_name(ir, op) {
+                names.entry((heir.settings().part_index(op), name)).or_insert(op);
             }
             if ir.is_secret_generic(op)
                 && let Some(value) = regions::first_tensor(ir, op)
             {
-                slots.entry(heir.settings().part(op)).or_insert(value);
+                slots.entry(heir.settings().part_index(op)).or_insert(value);
             }
         }
-        Self { ir, heir, calls: Calls::new(ir, candidates), names, slots }
+        Self { ir, heir, calls: CallsByCallee::new(ir, candidates), names, slots }
     }
 
     /// Returns the reason why a pass before the lowering refuses a candidate.
     pub(crate) fn refused_early(&self, op: Op) -> Option<Unlowered> {
         let (ir, heir) = (self.ir, self.heir);
-        if !is_early(ir, heir, op) {
+        if !is_early_candidate(ir, heir, op) {
             return None;
         }
-        let (reason, other) = match name_of(ir, op) {
+        let (reason, other) = match validate_name(ir, op) {
             Some(name) => {
-                let &first =
-                    self.names.get(&(heir.settings().part(op), name)).filter(|&&it| it != op)?;
-                (Reason::DuplicateName, Some(Other::Op(first)))
+                let &first = self
+                    .names
+                    .get(&(heir.settings().part_index(op), name))
+                    .filter(|&&it| it != op)?;
+                (UnloweredReason::DuplicateName, Some(RelatedPlace::Op(first)))
             }
-            None => (Reason::Domain, None),
+            None => (UnloweredReason::EmptyDomain, None),
         };
         let scheme = heir.setting_of(op).and_then(|it| it.scheme);
-        Some(Unlowered { op, at: 0, reason, scheme, other })
+        Some(Unlowered { op, operand: 0, reason, scheme, related: other })
     }
 
     /// Returns the reason why HEIR does not lower a candidate. For a loop, returns the refused ops
@@ -274,26 +280,28 @@ impl<'a> Judge<'a> {
         let Some(scheme) = heir.setting_of(op).and_then(|it| it.scheme) else {
             return Vec::new();
         };
-        let at = |op: Op, Found { at, reason, other }| Unlowered {
+        let at = |op: Op, RefusedOperand { at, reason, other }| Unlowered {
             op,
-            at,
+            operand: at,
             reason,
             scheme: Some(scheme),
-            other,
+            related: other,
         };
         if is_loop(ir, op) {
-            let uses = regions::uses_of_starts(ir, heir, op).into_iter();
-            return uses.map(|it| at(it.0, Found::new(it.1, Reason::StartOfLoop))).collect();
+            let uses = regions::uses_of_initial_values(ir, heir, op).into_iter();
+            return uses
+                .map(|it| at(it.0, RefusedOperand::new(it.1, UnloweredReason::InitialValueInBody)))
+                .collect();
         }
         let found = if ir.is_secret_generic(op) {
-            let slots = || self.slots.get(&heir.settings().part(op)).copied();
-            regions::not_integers(ir, scheme, op, &slots)
+            let slots = || self.slots.get(&heir.settings().part_index(op)).copied();
+            regions::refused_secret(ir, scheme, op, &slots)
         } else if is_if(ir, op) {
-            regions::condition(ir, heir, op)
+            regions::refused_condition(ir, heir, op)
         } else if ir.is_secret_yield(op) {
-            ends::yielded(ir, heir, op)
-        } else if is_inner_end(ir, op) {
-            regions::branches(ir, heir, op).or_else(|| ends::yielded_twice(ir, heir, op))
+            ends::refused_yield(ir, heir, op)
+        } else if is_inner_terminator(ir, op) {
+            regions::refused_branches(ir, heir, op).or_else(|| ends::yielded_twice(ir, heir, op))
         } else if ir.op(op).kind == OpKind::FuncCall {
             self.calls.refused(ir, heir, op)
         } else {
@@ -304,7 +312,7 @@ impl<'a> Judge<'a> {
 }
 
 /// Returns the name of a `debug.validate`.
-fn name_of(ir: &Ir, op: Op) -> Option<&str> {
+fn validate_name(ir: &Ir, op: Op) -> Option<&str> {
     if ir.op_name(op) != "debug.validate" {
         return None;
     }
@@ -315,10 +323,11 @@ fn name_of(ir: &Ir, op: Op) -> Option<&str> {
 }
 
 /// Returns true if a pass before the lowering may refuse an op.
-fn is_early(ir: &Ir, heir: &Heir, op: Op) -> bool {
+fn is_early_candidate(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
     let is_secret = |it: Value| matches!(heir.ciphertext(it), Ciphertext::Encrypted { .. });
-    name_of(ir, op).is_some()
-        || out_of_range::has_empty_domain(ir, op) && takes(ir, op, is_secret).is_some()
+    validate_name(ir, op).is_some()
+        || out_of_range::has_empty_domain(ir, op)
+            && first_operand_where(ir, op, is_secret).is_some()
 }
 
 fn is_loop(ir: &Ir, op: Op) -> bool {
@@ -330,18 +339,18 @@ fn is_if(ir: &Ir, op: Op) -> bool {
 }
 
 /// Returns true for the terminator of a loop or a branch.
-fn is_inner_end(ir: &Ir, op: Op) -> bool {
+fn is_inner_terminator(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfYield | OpKind::AffineYield)
 }
 
 /// Returns true if a value is a ciphertext whose facts are checked.
-fn is_encrypted(heir: &Heir, value: Value) -> bool {
+fn is_checked_ciphertext(heir: &CiphertextFacts, value: Value) -> bool {
     matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
-        && !heir.written_as(value).has_open()
+        && !heir.number_sources(value).has_open()
 }
 
 /// Returns the level and the number of polynomials of a ciphertext, if they are known.
-fn shape(heir: &Heir, value: Value) -> Option<(u32, u32)> {
+fn level_and_dimension(heir: &CiphertextFacts, value: Value) -> Option<(u32, u32)> {
     match heir.ciphertext(value) {
         Ciphertext::Encrypted { level: Level::Used(level), dimension: Dimension::Known(n) } => {
             Some((level, n))
@@ -351,13 +360,13 @@ fn shape(heir: &Heir, value: Value) -> Option<(u32, u32)> {
 }
 
 /// Returns the index of the first operand that fulfils a condition.
-fn takes(ir: &Ir, op: Op, wanted: impl Fn(Value) -> bool) -> Option<u32> {
+fn first_operand_where(ir: &Ir, op: Op, wanted: impl Fn(Value) -> bool) -> Option<u32> {
     let mut operands = (0..).zip(&ir.op(op).operands);
     operands.find(|it| it.1.value.is_some_and(&wanted)).map(|it| it.0)
 }
 
 /// Returns true if a result of an op has a use.
-fn is_used(ir: &Ir, op: Op, at: u32) -> bool {
+fn is_result_used(ir: &Ir, op: Op, at: u32) -> bool {
     let result = ir.op(op).results.get(at as usize);
     result.is_some_and(|&it| !ir.value(it).uses.is_empty())
 }

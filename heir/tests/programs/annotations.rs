@@ -5,10 +5,10 @@ use noisy_syntax::{Ir, Value};
 use super::generic;
 use noisy_analyses::Document;
 use noisy_analyses::TextEdit;
-use noisy_heir::Heir;
+use noisy_heir::CiphertextFacts;
 
 /// Returns the codes of the diagnostics, each with its line.
-pub(super) fn told(text: &str) -> String {
+pub(super) fn codes_by_line(text: &str) -> String {
     let found = Document::new(text).diagnostics().into_iter();
     let found =
         found.map(|it| format!("{} {}", text[..it.range.start].matches('\n').count() + 1, it.code));
@@ -16,7 +16,7 @@ pub(super) fn told(text: &str) -> String {
 }
 
 #[test]
-fn a_wrong_dimension_is_told_wherever_it_is_written() {
+fn reports_wrong_dimensions_in_all_places() {
     let m = |rest: &str| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}}");
     let (two, three) = (m(""), m(", dimension = 3"));
     let custom = format!(
@@ -89,7 +89,7 @@ fn a_wrong_dimension_is_told_wherever_it_is_written() {
 }
 
 #[test]
-fn two_polynomials_are_written_by_taking_out_what_is_written() {
+fn fixes_two_polynomials_by_deleting_the_entry() {
     let text = |rest: &str| {
         generic(
             "scheme.bgv",
@@ -106,12 +106,12 @@ fn two_polynomials_are_written_by_taking_out_what_is_written() {
         let document = Document::new(&text(wrong));
         let (edits, n) = document.fix_all(&document.diagnostics(), false);
         assert_eq!((TextEdit::apply_all(&edits, &text(wrong)), n), (text(right), 1));
-        assert_eq!(told(&text(right)), "");
+        assert_eq!(codes_by_line(&text(right)), "");
     }
 }
 
 #[test]
-fn level_and_dimension_of_one_annotation_are_both_fixed() {
+fn fixes_level_and_dimension_of_one_annotation() {
     let text = |rest: &str| {
         let m = "{mgmt.mgmt = #mgmt.mgmt<level = 1>}";
         let body = format!(
@@ -134,7 +134,7 @@ fn level_and_dimension_of_one_annotation_are_both_fixed() {
 }
 
 #[test]
-fn what_heir_writes_without_knowing_is_no_dimension() {
+fn ignores_dimensions_of_products_after_lowering() {
     // HEIR annotates products after lowering with two polynomials, although the type states more.
     let text = "!ct = !lwe.lwe_ciphertext<plaintext_space = #p, ciphertext_space = #c, key = #k, modulus_chain = #m>
 module attributes {scheme.bgv} {
@@ -143,11 +143,11 @@ module attributes {scheme.bgv} {
     return %0 : !ct
   }
 }";
-    assert!(!told(text).contains("dimension-mismatch"), "{}", told(text));
+    assert!(!codes_by_line(text).contains("dimension-mismatch"), "{}", codes_by_line(text));
 }
 
 #[test]
-fn an_attribute_that_cannot_be_read_is_told_of_where_it_stands() {
+fn reports_unreadable_attributes_at_their_position() {
     let of = |op: &str| {
         let text = generic("scheme.bgv", &format!("%1 = {op} : i16\n      secret.yield %1 : i16"));
         let found = Document::new(&text).diagnostics().into_iter();
@@ -184,7 +184,7 @@ fn an_attribute_that_cannot_be_read_is_told_of_where_it_stands() {
 }
 
 #[test]
-fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
+fn counts_levels_of_products_in_loops_before_management() {
     let of = |after: &str| {
         let body = format!(
             "%d = mgmt.level_reduce %a {{levelToDrop = 4 : i64}} : i16
@@ -196,7 +196,7 @@ fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
       }}
       secret.yield %1 : i16"
         );
-        told(&generic(
+        codes_by_line(&generic(
             "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, backend.lattigo, scheme.bgv",
             &body,
         ))
@@ -209,7 +209,7 @@ fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
 }
 
 #[test]
-fn a_dimension_that_cannot_be_read_is_not_written_a_second_time() {
+fn does_not_add_a_second_dimension() {
     for written in ["-1", "three", "0xg"] {
         let text = format!(
             "module attributes {{scheme.bgv}} {{
@@ -225,7 +225,11 @@ fn a_dimension_that_cannot_be_read_is_not_written_a_second_time() {
 }}
 "
         );
-        assert!(told(&text).contains("5 unreadable-attribute"), "{text}: {}", told(&text));
+        assert!(
+            codes_by_line(&text).contains("5 unreadable-attribute"),
+            "{text}: {}",
+            codes_by_line(&text)
+        );
         let document = Document::new(&text);
         let found = document.diagnostics();
         let fixes = document.fixes(&found);
@@ -235,14 +239,14 @@ fn a_dimension_that_cannot_be_read_is_not_written_a_second_time() {
 }
 
 #[test]
-fn numbers_are_read_as_heir_reads_them() {
+fn parses_numbers_like_heir() {
     let text = |annotation: &str| {
         let body = format!(
             "%1 = arith.muli %a, %a {{mgmt.mgmt = {annotation}}} : i16
       %2 = mgmt.relinearize %1 {{mgmt.mgmt = #mgmt.mgmt<level = 0x0, scale = 0x10>}} : i16
       secret.yield %2 : i16"
         );
-        told(&generic("scheme.bgv", &body))
+        codes_by_line(&generic("scheme.bgv", &body))
     };
     assert_eq!(text("#mgmt.mgmt<level = 0x0, dimension = 0x3>"), "");
     assert_eq!(text("#mgmt<mgmt<level = 0, dimension = 3>>"), "");
@@ -252,7 +256,7 @@ fn numbers_are_read_as_heir_reads_them() {
 }
 
 #[test]
-fn many_wrong_operands_of_one_op_are_fixed_in_one_go() {
+fn fixes_many_wrong_operands_of_one_op_together() {
     let n = 400;
     let m = |level: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}");
     let text = |level: u32| {
@@ -274,7 +278,7 @@ fn many_wrong_operands_of_one_op_are_fixed_in_one_go() {
 }
 
 #[test]
-fn comments_in_annotations_say_nothing() {
+fn ignores_comments_in_annotations() {
     let text = |level: u32, dimension: &str| {
         let m = |level: u32, rest: &str| {
             format!(
@@ -315,7 +319,7 @@ fn comments_in_annotations_say_nothing() {
 }
 
 #[test]
-fn what_cannot_be_read_is_underlined_in_the_attribute_itself() {
+fn underlines_the_unreadable_key() {
     let attributes = [
         ("levelToDrop", "levelToDrop = -3 : i64"),
         ("__argattrs", "__argattrs = 7 : i64"),
@@ -346,7 +350,7 @@ fn what_cannot_be_read_is_underlined_in_the_attribute_itself() {
 }
 
 #[test]
-fn coefficients_that_are_no_list_are_told_of() {
+fn reports_coefficients_that_are_not_a_list() {
     let of = |coefficients: &str| {
         let text = generic(
             "scheme.ckks",
@@ -374,7 +378,7 @@ fn coefficients_that_are_no_list_are_told_of() {
 }
 
 #[test]
-fn two_polynomials_are_as_many_as_there_will_be_before_a_function_is_relinearized() {
+fn accepts_two_polynomials_before_relinearization() {
     let text = |rest: &str, end: &str| {
         let body = format!(
             "%1 = arith.muli %a, %a {{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}} : i16
@@ -384,12 +388,12 @@ fn two_polynomials_are_as_many_as_there_will_be_before_a_function_is_relinearize
         generic("scheme.bgv", &body)
     };
     let bare = "secret.yield %2 : i16";
-    assert_eq!(told(&text("", bare)), "");
-    assert_eq!(told(&text(", dimension = 2", bare)), "");
-    assert_eq!(told(&text(", dimension = 3", bare)), "");
-    assert_eq!(told(&text(", dimension = 4", bare)), "7 dimension-mismatch");
+    assert_eq!(codes_by_line(&text("", bare)), "");
+    assert_eq!(codes_by_line(&text(", dimension = 2", bare)), "");
+    assert_eq!(codes_by_line(&text(", dimension = 3", bare)), "");
+    assert_eq!(codes_by_line(&text(", dimension = 4", bare)), "7 dimension-mismatch");
     let end = "%3 = mgmt.relinearize %2 : i16\n      secret.yield %3 : i16";
-    assert_eq!(told(&text("", end)), "7 dimension-mismatch, 8 dimension-mismatch");
+    assert_eq!(codes_by_line(&text("", end)), "7 dimension-mismatch, 8 dimension-mismatch");
     // The relinearization is inserted and deleted again.
     let mut document = Document::new(&text("", bare));
     assert_eq!(document.diagnostics(), []);
@@ -401,7 +405,7 @@ fn two_polynomials_are_as_many_as_there_will_be_before_a_function_is_relinearize
 }
 
 #[test]
-fn what_generics_give_is_a_goal_until_they_are_managed() {
+fn treats_results_of_generics_as_goals_before_management() {
     let text = |body: &str| {
         let m = "{mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 51>}";
         let body = format!("{body}\n      secret.yield %2 : i16");
@@ -414,22 +418,30 @@ fn what_generics_give_is_a_goal_until_they_are_managed() {
         )
     };
     let fresh = "%1 = arith.muli %a, %a : i16\n      %2 = arith.muli %1, %1 : i16";
-    assert_eq!(told(&text(fresh)), "");
+    assert_eq!(codes_by_line(&text(fresh)), "");
     let annotated =
         fresh.replace("%1 :", "%1 {mgmt.mgmt = #mgmt.mgmt<level = 3, dimension = 5>} :");
-    assert_eq!(told(&text(&annotated)), "2 level-mismatch, 10 level-mismatch");
+    assert_eq!(codes_by_line(&text(&annotated)), "2 level-mismatch, 10 level-mismatch");
     // A relinearization or a bootstrap does not determine which ops use levels.
     for op in ["relinearize", "bootstrap"] {
         let placed = fresh.replace("%2 = arith.muli %1, %1", "%3 = arith.muli %1, %1");
         let placed = format!("{placed}\n      %2 = mgmt.{op} %3 : i16");
-        assert!(!told(&text(&placed)).contains("level-mismatch"), "{}", told(&text(&placed)));
+        assert!(
+            !codes_by_line(&text(&placed)).contains("level-mismatch"),
+            "{}",
+            codes_by_line(&text(&placed))
+        );
     }
     let managed = "%1 = mgmt.modreduce %a : i16\n      %2 = mgmt.relinearize %1 : i16";
-    assert!(told(&text(managed)).contains("level-mismatch"), "{}", told(&text(managed)));
+    assert!(
+        codes_by_line(&text(managed)).contains("level-mismatch"),
+        "{}",
+        codes_by_line(&text(managed))
+    );
 }
 
 #[test]
-fn goals_are_found_in_branches_and_say_nothing_of_other_functions() {
+fn finds_goals_in_branches_of_one_function_only() {
     let goal = |to: u32| {
         let m =
             |level: u32| format!("!secret.secret<i16> {{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}");
@@ -456,7 +468,7 @@ fn goals_are_found_in_branches_and_say_nothing_of_other_functions() {
 ",
         goal(2)
     );
-    assert_eq!(told(&branch), "");
+    assert_eq!(codes_by_line(&branch), "");
     let other = "func.func @o(%x: !secret.secret<i16>) -> !secret.secret<i16> {
   %0 = secret.generic(%x: !secret.secret<i16>) {
     ^body(%a: i16):
@@ -470,11 +482,11 @@ fn goals_are_found_in_branches_and_say_nothing_of_other_functions() {
         "func.func @a(%x: !secret.secret<i16>) -> !secret.secret<i16> {{\n  %0 = {}\n  return %0 : !secret.secret<i16>\n}}\n",
         goal(5)
     );
-    assert_eq!(told(&format!("{first}{other}")), "");
+    assert_eq!(codes_by_line(&format!("{first}{other}")), "");
 }
 
 #[test]
-fn a_scale_that_cannot_be_read_is_not_known() {
+fn unreadable_scales_are_unknown() {
     let scale = |rest: &str| {
         let body = format!(
             "%1 = mgmt.init %q {{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}} : i16
@@ -483,10 +495,10 @@ fn a_scale_that_cannot_be_read_is_not_known() {
         );
         let params = "ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks";
         let text = generic(params, &body);
-        let of = |program: &Document, _: &Heir, _: &Ir, value: Value| {
+        let of = |program: &Document, _: &CiphertextFacts, _: &Ir, value: Value| {
             program.scales()?.log2(value).map(|it| it.to_string())
         };
-        let all = super::said(&text, &of);
+        let all = super::facts_of_values(&text, &of);
         all.rsplit('=').next().map(str::to_owned).unwrap_or_default()
     };
     assert_eq!(scale(", scale = 50"), "95");

@@ -1,11 +1,11 @@
 //! Tests on diagnostics about values that loops and recursive calls carry.
 
-use super::diagnostics::{line, told};
+use super::diagnostics::{codes_by_line, line};
 use super::generic;
 use noisy_analyses::Document;
 
 #[test]
-fn a_loop_gives_its_next_round_as_many_polynomials_as_it_takes() {
+fn loops_keep_the_number_of_polynomials() {
     // HEIR 2026.9.1 lowers some of these programs, and refuses the others, with the passes
     // `--secret-distribute-generic --canonicalize --secret-to-bgv`.
     let of = |init: &str, inside: &str| {
@@ -18,7 +18,7 @@ fn a_loop_gives_its_next_round_as_many_polynomials_as_it_takes() {
       %s = mgmt.relinearize %r : i16
       secret.yield %s : i16"
         );
-        let told = told(&generic("scheme.bgv", &body));
+        let told = codes_by_line(&generic("scheme.bgv", &body));
         let found = told.split(", ").filter(|it| !it.contains(" hint "));
         found.collect::<Vec<_>>().join(", ")
     };
@@ -49,11 +49,11 @@ fn a_loop_gives_its_next_round_as_many_polynomials_as_it_takes() {
       }
       %s = mgmt.relinearize %r : i16
       secret.yield %s : i16";
-    assert_eq!(told(&generic("scheme.bgv", body)), "");
+    assert_eq!(codes_by_line(&generic("scheme.bgv", body)), "");
 }
 
 #[test]
-fn a_loop_that_varies_is_told() {
+fn reports_loops_that_change_the_level() {
     let of = |inside: &str| {
         let body = format!(
             "%1 = affine.for %i = 0 to 4 iter_args(%b = %a) -> (i16) {{
@@ -62,14 +62,14 @@ fn a_loop_that_varies_is_told() {
       }}
       secret.yield %1 : i16"
         );
-        told(&generic("scheme.bgv", &body))
+        codes_by_line(&generic("scheme.bgv", &body))
     };
     assert_eq!(of("%c = arith.addi %b, %b : i16"), "");
     assert_eq!(of("%c = mgmt.modreduce %b : i16"), "8 warning varying-level");
 }
 
 #[test]
-fn a_recursion_that_varies_is_told_at_its_call() {
+fn reports_recursive_calls_that_change_the_level() {
     let of = |inside: &str, entry: &str| {
         let text = format!(
             "module attributes {{scheme.ckks}} {{

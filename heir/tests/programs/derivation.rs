@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use noisy_analyses::Document;
-use noisy_heir::{Step, derivation};
+use noisy_heir::{CiphertextStep, derivation};
 
 /// Returns the steps to a named value, one per line.
 fn steps(text: &str, name: &str) -> String {
@@ -13,7 +13,9 @@ fn steps(text: &str, name: &str) -> String {
     let value = crate::values(ir).into_iter().find(|it| ir.value_text(*it) == name);
     let found = derivation(ir, heir, known, value.expect("there is such a value"));
     assert!(!found.is_cut);
-    let line = |it: &Step| format!("{} {} {}\n", ir.value_text(it.value), it.quantity, it.what);
+    let line = |it: &CiphertextStep| {
+        format!("{} {} {}\n", ir.value_text(it.value), it.quantity, it.effect)
+    };
     found.steps.iter().map(line).collect()
 }
 
@@ -36,7 +38,7 @@ const CKKS: &str = "module attributes {backend.lattigo, ckks.schemeParam = #ckks
 ";
 
 #[test]
-fn what_changed_something_is_told() {
+fn lists_ops_that_change_a_number() {
     expect![[r#"
         %y L1 D2 s45 argument of @f, assumed fresh
         %2 L1 D3 s90 arith.mulf: product of 2 and 2 polynomials
@@ -53,7 +55,7 @@ fn what_changed_something_is_told() {
 }
 
 #[test]
-fn the_levels_are_those_that_are_written() {
+fn shows_written_levels() {
     // The user has written a level that follows from parameters with 5 levels.
     let text = CKKS.replace(
         "%4 = mgmt.modreduce %3 :",
@@ -69,7 +71,7 @@ fn the_levels_are_those_that_are_written() {
 }
 
 #[test]
-fn a_loop_is_gone_round_once() {
+fn follows_a_loop_once() {
     let text = "module attributes {scheme.ckks} {
   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
     %0 = secret.generic(%x: !secret.secret<f32>) {

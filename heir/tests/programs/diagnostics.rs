@@ -4,11 +4,11 @@ use super::generic;
 use noisy_analyses::{Document, ModelSpec, NoiseModel};
 
 /// Returns the codes of the diagnostics, each with its line and severity.
-pub(super) fn told(text: &str) -> String {
-    told_within(text, None)
+pub(super) fn codes_by_line(text: &str) -> String {
+    codes_within_budget(text, None)
 }
 
-fn told_within(text: &str, budget: Option<u32>) -> String {
+fn codes_within_budget(text: &str, budget: Option<u32>) -> String {
     let mut model = NoiseModel::new(&ModelSpec::default()).expect("the built-in model");
     model.heir.level_budget = budget.and_then(std::num::NonZeroU32::new);
     let document = Document::with_model(text, model);
@@ -23,37 +23,37 @@ fn told_within(text: &str, budget: Option<u32>) -> String {
 const CKKS: &str = "scheme.ckks, ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797018652673, 35184372121601], P = [1152921504606994433], logDefaultScale = 45>";
 
 #[test]
-fn a_missing_relinearize_is_told_once() {
+fn reports_a_missing_relinearize_once() {
     let body = "%1 = arith.muli %a, %a : i16
       %2 = mgmt.relinearize %1 : i16
       %3 = arith.muli %2, %2 : i16
       %4 = mgmt.modreduce %3 : i16
       %5 = mgmt.modreduce %4 : i16
       secret.yield %5 : i16";
-    assert_eq!(told(&generic("scheme.bgv", body)), "10 hint missing-relinearize");
+    assert_eq!(codes_by_line(&generic("scheme.bgv", body)), "10 hint missing-relinearize");
     // HEIR refuses a rotation, even if an earlier op was only reported as slow.
     let rotated = body.replace(
         "%5 = mgmt.modreduce %4 : i16",
         "%c = arith.constant 1 : index\n      %5 = tensor_ext.rotate %4, %c : i16, index",
     );
     assert_eq!(
-        told(&generic("scheme.bgv", &rotated)),
+        codes_by_line(&generic("scheme.bgv", &rotated)),
         "10 hint missing-relinearize, 12 error missing-relinearize"
     );
     // HEIR removes an op without a use before the lowering.
     let unused = rotated.replace("secret.yield %5", "secret.yield %4");
-    assert_eq!(told(&generic("scheme.bgv", &unused)), "10 hint missing-relinearize");
+    assert_eq!(codes_by_line(&generic("scheme.bgv", &unused)), "10 hint missing-relinearize");
     // Before HEIR has placed any op, nothing is missing. If it has placed no relinearization, it
     // may still do so.
     let fresh = "%1 = arith.muli %a, %a : i16\n secret.yield %1 : i16";
-    assert_eq!(told(&generic("scheme.bgv", fresh)), "");
+    assert_eq!(codes_by_line(&generic("scheme.bgv", fresh)), "");
     let half =
         "%1 = arith.muli %a, %a : i16\n %2 = mgmt.modreduce %1 : i16\n secret.yield %2 : i16";
-    assert_eq!(told(&generic("scheme.bgv", half)), "8 hint missing-relinearize");
+    assert_eq!(codes_by_line(&generic("scheme.bgv", half)), "8 hint missing-relinearize");
 }
 
 #[test]
-fn operands_at_different_levels_are_told_at_their_op() {
+fn reports_operands_at_different_levels() {
     let params = CKKS.replace("35184372121601", "35184372121601, 35184372744193, 35184373006337");
     let text = |attributes: &str, op: &str| {
         let body = format!(
@@ -66,12 +66,16 @@ fn operands_at_different_levels_are_told_at_their_op() {
     };
     let hint = "2 hint missing-scale";
     for op in ["arith.addi %2, %2", "mgmt.relinearize %2"] {
-        assert!(!told(&text(&params, op)).contains("error"), "{op}");
+        assert!(!codes_by_line(&text(&params, op)).contains("error"), "{op}");
     }
     for op in ["arith.addi %2, %a", "arith.addi %1, %2", "arith.subi %a, %2"] {
-        assert_eq!(told(&text(&params, op)), format!("{hint}, 9 error unequal-levels"), "{op}");
+        assert_eq!(
+            codes_by_line(&text(&params, op)),
+            format!("{hint}, 9 error unequal-levels"),
+            "{op}"
+        );
         // HEIR chooses parameters after it has placed all of its ops.
-        assert_eq!(told(&text("scheme.ckks", op)), "", "{op}");
+        assert_eq!(codes_by_line(&text("scheme.ckks", op)), "", "{op}");
     }
     let text = text(&params, "arith.subi %a, %2");
     let document = Document::new(&text);
@@ -84,11 +88,11 @@ fn operands_at_different_levels_are_told_at_their_op() {
       %3 = arith.subi %a_r, %2";
     let fixed = fix.apply(&text);
     assert!(fixed.contains(lines), "{fixed}");
-    assert_eq!(told(&fixed), hint);
+    assert_eq!(codes_by_line(&fixed), hint);
 }
 
 #[test]
-fn libraries_are_judged_as_schemes_are() {
+fn checks_library_ops_like_scheme_ops() {
     let of = |ops: &str| {
         format!(
             "!cc = !openfhe.crypto_context
@@ -104,14 +108,14 @@ module attributes {{backend.openfhe, scheme.bgv}} {{
     let rotated = "%0 = openfhe.mul_no_relin %cc, %x, %x : (!cc, !ct, !ct) -> !ct
     %1 = openfhe.rot %cc, %0 {static_shift = 1 : index} : (!cc, !ct) -> !ct
     %2 = openfhe.relin %cc, %1 : (!cc, !ct) -> !ct";
-    assert_eq!(told(&of(rotated)), "6 warning missing-relinearize");
+    assert_eq!(codes_by_line(&of(rotated)), "6 warning missing-relinearize");
     let summed = "%0 = openfhe.mod_reduce %cc, %x : (!cc, !ct) -> !ct
     %2 = openfhe.add %cc, %0, %x : (!cc, !ct, !ct) -> !ct";
-    assert_eq!(told(&of(summed)), "6 warning unequal-levels");
+    assert_eq!(codes_by_line(&of(summed)), "6 warning unequal-levels");
 }
 
 #[test]
-fn a_scale_over_the_modulus_is_told_where_it_first_is() {
+fn reports_the_first_scale_over_the_modulus() {
     let body = "%1 = arith.muli %a, %a : i16
       %2 = mgmt.relinearize %1 : i16
       %3 = mgmt.modreduce %2 : i16
@@ -129,7 +133,7 @@ fn a_scale_over_the_modulus_is_told_where_it_first_is() {
 }
 
 #[test]
-fn generics_of_one_op_hand_products_on() {
+fn generics_of_one_op_yield_products() {
     let text = "func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
   %0 = secret.generic(%x: !secret.secret<i16>) {
   ^body(%a: i16):
@@ -143,13 +147,13 @@ fn generics_of_one_op_hand_products_on() {
   } -> (!secret.secret<i16>)
   return %2 : !secret.secret<i16>
 }";
-    assert_eq!(told(text), "");
+    assert_eq!(codes_by_line(text), "");
     let text = text.replace("mgmt.relinearize", "mgmt.modreduce");
-    assert_eq!(told(&text), "9 hint missing-relinearize");
+    assert_eq!(codes_by_line(&text), "9 hint missing-relinearize");
 }
 
 #[test]
-fn one_wrong_level_is_told_at_itself() {
+fn reports_a_single_wrong_level_at_its_annotation() {
     let level = |n: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {n}>}}");
     let text = |a: u32, b: u32, c: u32| {
         let body = format!(
@@ -163,12 +167,12 @@ fn one_wrong_level_is_told_at_itself() {
         );
         generic("scheme.bgv", &body)
     };
-    assert_eq!(told(&text(1, 0, 0)), "");
+    assert_eq!(codes_by_line(&text(1, 0, 0)), "");
     // Parameters with more moduli than necessary are allowed.
-    assert_eq!(told(&text(6, 5, 5)), "");
-    assert_eq!(told(&text(2, 0, 0)), "7 warning level-mismatch");
-    assert_eq!(told(&text(1, 1, 0)), "8 warning level-mismatch");
-    assert_eq!(told(&text(1, 0, 1)), "9 warning level-mismatch");
+    assert_eq!(codes_by_line(&text(6, 5, 5)), "");
+    assert_eq!(codes_by_line(&text(2, 0, 0)), "7 warning level-mismatch");
+    assert_eq!(codes_by_line(&text(1, 1, 0)), "8 warning level-mismatch");
+    assert_eq!(codes_by_line(&text(1, 0, 1)), "9 warning level-mismatch");
     let document = Document::new(&text(1, 7, 0));
     let found = document.diagnostics();
     let fix = document.fixes(&found).remove(0).expect("a fix");
@@ -176,7 +180,7 @@ fn one_wrong_level_is_told_at_itself() {
 }
 
 #[test]
-fn a_wrong_level_is_told_wherever_it_is_written() {
+fn reports_wrong_levels_in_all_places() {
     let m = |level: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}");
     let (one, none) = (m(1), m(0));
     let custom = format!(
@@ -218,7 +222,7 @@ fn a_wrong_level_is_told_wherever_it_is_written() {
 }}) {{scheme.bgv}} : () -> ()"
     );
     for (text, n) in [(custom, 13), (generic, 5)] {
-        assert_eq!(told(&text), "");
+        assert_eq!(codes_by_line(&text), "");
         let places: Vec<usize> = text.match_indices("level = ").map(|it| it.0 + 8).collect();
         assert_eq!(places.len(), n);
         for at in places {
@@ -236,9 +240,9 @@ fn a_wrong_level_is_told_wherever_it_is_written() {
 }
 
 #[test]
-fn a_level_that_cannot_be_read_is_told_of() {
+fn reports_unreadable_levels() {
     let of = |annotation: &str| {
-        told(&generic(
+        codes_by_line(&generic(
             "scheme.bgv",
             &format!("%1 = mgmt.modreduce %a {{{annotation}}} : i16\n      secret.yield %1 : i16"),
         ))
@@ -263,7 +267,7 @@ fn a_level_that_cannot_be_read_is_told_of() {
     assert_eq!(of("mgmt.mgmt = 3 : i64"), "7 warning level-mismatch");
     let listed = generic("scheme.bgv", "secret.yield %a : i16")
         .replace("%x: !secret.secret<i16>) {", "%x: !secret.secret<i16> {mgmt.mgmt = 1 : i64}) {");
-    assert_eq!(told(&listed), "5 warning level-mismatch");
+    assert_eq!(codes_by_line(&listed), "5 warning level-mismatch");
 }
 
 /// Returns the number of the line that contains a byte.
@@ -272,26 +276,26 @@ pub(super) fn line(text: &str, at: usize) -> usize {
 }
 
 #[test]
-fn levels_run_out_where_the_settings_or_the_moduli_say() {
+fn reports_levels_over_the_budget_or_the_moduli() {
     let body = "%1 = mgmt.modreduce %a : i16
       %2 = mgmt.modreduce %1 : i16
       %3 = mgmt.modreduce %2 : i16
       secret.yield %3 : i16";
     let text = generic("scheme.ckks", body);
-    assert_eq!(told(&text), "");
-    assert_eq!(told_within(&text, Some(3)), "");
-    assert_eq!(told_within(&text, Some(1)), "8 error level-underflow");
+    assert_eq!(codes_by_line(&text), "");
+    assert_eq!(codes_within_budget(&text, Some(3)), "");
+    assert_eq!(codes_within_budget(&text, Some(1)), "8 error level-underflow");
     // A bootstrap uses levels itself, which the budget does not include.
     let own = "backend.config_override = {bootstrapLevelsConsumed = 2 : i32}, backend.lattigo, scheme.ckks";
-    assert_eq!(told_within(&generic(own, body), Some(1)), "");
-    let told = told(&generic(CKKS, body));
+    assert_eq!(codes_within_budget(&generic(own, body), Some(1)), "");
+    let told = codes_by_line(&generic(CKKS, body));
     // HEIR refuses two consecutive modulus switches between which it would have to adjust the
     // scale.
     assert_eq!(told, "2 hint missing-scale, 8 error too-few-moduli, 8 error unequal-scales");
 }
 
 #[test]
-fn what_heir_does_not_know_to_be_public_has_no_level() {
+fn values_of_unknown_secretness_have_no_level() {
     // HEIR 2026.9.1 annotates no level on this sum.
     let text = "func.func @f(%x: !secret.secret<tensor<4xf32>>) -> !secret.secret<tensor<4xf32>> {
   %z = arith.constant 0.0 : f32
@@ -311,7 +315,7 @@ fn what_heir_does_not_know_to_be_public_has_no_level() {
 }
 
 #[test]
-fn scales_are_judged_as_they_are_written() {
+fn checks_written_scales() {
     let scale = |n: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 1, scale = {n}>}}");
     let text = |body: &str| {
         format!(
@@ -330,7 +334,7 @@ fn scales_are_judged_as_they_are_written() {
     };
     // All of these ops have level 1, which another check reports.
     let one = |op: &str, n: u32| {
-        let told = told(&text(&format!("%r = {op} {} : f32", scale(n))));
+        let told = codes_by_line(&text(&format!("%r = {op} {} : f32", scale(n))));
         let about_scales = told.split(", ").filter(|it| it.ends_with("scale-mismatch"));
         about_scales.collect::<Vec<_>>().join(", ")
     };
@@ -348,14 +352,14 @@ fn scales_are_judged_as_they_are_written() {
     assert_eq!(one("arith.negf %a", 50), "");
     let bare = text("%r = arith.addf %a, %a : f32")
         .replace(&format!("<f32> {}) {{\n", scale(45)), "<f32>) {\n");
-    assert_eq!(told(&bare), "");
+    assert_eq!(codes_by_line(&bare), "");
     let no_result = text("%r = arith.addf %a, %a : f32")
         .replace(&format!("-> (!secret.secret<f32> {})", scale(45)), "-> (!secret.secret<f32>)");
-    assert_eq!(told(&no_result), "3 warning missing-scale");
+    assert_eq!(codes_by_line(&no_result), "3 warning missing-scale");
 }
 
 #[test]
-fn noise_over_the_modulus_is_told_where_it_first_is() {
+fn reports_the_first_noise_over_the_modulus() {
     let params = |q: &str| {
         format!(
             "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [{q}], P = [2147573761], plaintextModulus = 65537>"
@@ -369,8 +373,8 @@ fn noise_over_the_modulus_is_told_where_it_first_is() {
         text.replace("secret<i16>", "secret<tensor<8xi16>>").replace("%a: i16", "%a: tensor<8xi16>")
     };
     let one = of("2147565569");
-    assert_eq!(told(&one), "7 warning noise-validation");
-    assert_eq!(told(&of("2147565569, 1152921504606994433")), "");
+    assert_eq!(codes_by_line(&one), "7 warning noise-validation");
+    assert_eq!(codes_by_line(&of("2147565569, 1152921504606994433")), "");
     // A chosen model turns warnings into errors; a model of another scheme reports nothing.
     let under = |model| {
         let mut noise = NoiseModel::tutorial();
@@ -378,12 +382,12 @@ fn noise_over_the_modulus_is_told_where_it_first_is() {
         let found = Document::with_model(&one, noise).diagnostics();
         found.into_iter().map(|it| it.severity.name()).collect::<Vec<_>>()
     };
-    assert_eq!(under(noisy_heir::Model::BgvMono), ["error"]);
-    assert!(under(noisy_heir::Model::BfvCanonEmb).is_empty());
+    assert_eq!(under(noisy_heir::NoiseModelName::BgvMono), ["error"]);
+    assert!(under(noisy_heir::NoiseModelName::BfvCanonEmb).is_empty());
 }
 
 #[test]
-fn parameters_that_cannot_be_used_are_told_of() {
+fn reports_unusable_parameters() {
     let body = "%1 = mgmt.modreduce %a : i16\n secret.yield %1 : i16";
     let told = |attributes: &str| {
         let text = generic(attributes, body);
@@ -483,7 +487,7 @@ fn a_relinearization_of_two_polynomials_is_needless() {
       %4 = mgmt.relinearize %3 : i16
       secret.yield %4 : i16";
     let text = generic("scheme.bgv", body);
-    assert_eq!(told(&text), "8 hint needless-relinearize");
+    assert_eq!(codes_by_line(&text), "8 hint needless-relinearize");
     // The fix deletes the relinearization with its line, and replaces its uses by its operand.
     let document = Document::new(&text);
     let (edits, n) = document.fix_all(&document.diagnostics(), false);
@@ -493,20 +497,20 @@ fn a_relinearization_of_two_polynomials_is_needless() {
 }
 
 #[test]
-fn annotations_that_conflict_are_told_of() {
+fn reports_conflicting_annotations() {
     let body = "%1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
       %2 = arith.addi %1, %1 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
       %3 = arith.addi %2, %2 {mgmt.mgmt = #mgmt.mgmt<level = 2>} : i16
       %4 = arith.addi %3, %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
       secret.yield %4 : i16";
-    assert_eq!(told(&generic("scheme.bgv", body)), "9 warning level-mismatch");
+    assert_eq!(codes_by_line(&generic("scheme.bgv", body)), "9 warning level-mismatch");
     // An unreadable annotation is reported, and does not affect others.
     let unread = body.replace("#mgmt.mgmt<level = 2>", "#mgmt.mgmt<level = many>");
-    assert_eq!(told(&generic("scheme.bgv", &unread)), "9 warning level-mismatch");
+    assert_eq!(codes_by_line(&generic("scheme.bgv", &unread)), "9 warning level-mismatch");
 }
 
 #[test]
-fn nested_generics_and_what_they_read_from_around_are_followed() {
+fn follows_values_into_nested_generics() {
     let text = "func.func @f(%x: !secret.secret<i16>, %p: i16) -> !secret.secret<i16> {
   %0 = secret.generic(%x: !secret.secret<i16>) {
   ^body(%a: i16):
@@ -525,7 +529,7 @@ fn nested_generics_and_what_they_read_from_around_are_followed() {
 }";
     assert_eq!(super::levels(text), "%x=0 %p=- %0=2 %a=0 %1=0 %2=0 %3=1 %4=2 %b=1 %5=1 %6=2");
     // HEIR refuses a generic whose results are not all secrets, so nested generics are illegal.
-    assert_eq!(told(text), "10 hint missing-relinearize, 12 error result-type");
+    assert_eq!(codes_by_line(text), "10 hint missing-relinearize, 12 error result-type");
 }
 
 #[test]
@@ -539,11 +543,11 @@ fn a_program_of_plaintexts_has_no_levels() {
   }
 }";
     assert_eq!(super::levels(text), "%p=- %s=0 %0=- %1=- %2=-");
-    assert_eq!(told(text), "");
+    assert_eq!(codes_by_line(text), "");
 }
 
 #[test]
-fn the_level_of_a_plaintext_that_is_encoded_is_the_one_that_its_uses_want() {
+fn encodes_plaintexts_for_the_level_of_their_uses() {
     let text = |level: u32| {
         let body = format!(
             "%k = mgmt.init %q {{mgmt.mgmt = #mgmt.mgmt<level = {level}>}} : i16
@@ -553,13 +557,13 @@ fn the_level_of_a_plaintext_that_is_encoded_is_the_one_that_its_uses_want() {
         );
         generic("scheme.bgv", &body)
     };
-    assert_eq!(told(&text(1)), "");
-    assert_eq!(told(&text(0)), "7 warning level-mismatch");
-    assert_eq!(told(&text(2)), "7 warning level-mismatch");
+    assert_eq!(codes_by_line(&text(1)), "");
+    assert_eq!(codes_by_line(&text(0)), "7 warning level-mismatch");
+    assert_eq!(codes_by_line(&text(2)), "7 warning level-mismatch");
 }
 
 #[test]
-fn what_goes_through_a_call_without_a_level_comes_back_without_one() {
+fn calls_pass_on_values_without_a_level() {
     let of = |fill: &str| {
         format!(
             "module attributes {{scheme.ckks}} {{
@@ -579,13 +583,13 @@ fn what_goes_through_a_call_without_a_level_comes_back_without_one() {
         )
     };
     let broadcast = "linalg.fill ins(%c : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>";
-    assert!(!told(&of(broadcast)).contains("11 "), "{}", told(&of(broadcast)));
+    assert!(!codes_by_line(&of(broadcast)).contains("11 "), "{}", codes_by_line(&of(broadcast)));
     let known = "arith.constant dense<1.0> : tensor<8xf32>";
-    assert!(told(&of(known)).contains(" level-mismatch"), "{}", told(&of(known)));
+    assert!(codes_by_line(&of(known)).contains(" level-mismatch"), "{}", codes_by_line(&of(known)));
 }
 
 #[test]
-fn a_mistake_in_any_entry_of_an_annotation_is_told_with_its_correction() {
+fn reports_mistakes_in_entries_with_corrections() {
     for (annotation, wanted) in [
         ("level = 1, dimension: 3", "expected `=` after `dimension` of `mgmt.mgmt`, found `:`"),
         ("level = 1, dimensoin = 3", "unknown key `dimensoin` of `mgmt.mgmt`"),

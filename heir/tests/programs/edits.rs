@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::Random;
 use crate::values;
 use noisy_analyses::{Document, NoiseModel};
-use noisy_heir::Heir;
+use noisy_heir::CiphertextFacts;
 
 const PARAMS: [&str; 5] = [
     "bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv",
@@ -201,20 +201,20 @@ fn edit(text: &str, random: &mut Random) -> (Range<usize>, String) {
 }
 
 /// Returns all facts and diagnostics of a program, as text.
-fn told(document: &Document) -> String {
+fn facts_and_diagnostics(document: &Document) -> String {
     let ir = document.ir();
     let mut out = String::new();
     if let Some((heir, known)) = document.ciphertexts() {
         for value in values(ir) {
-            let (level, written) = (heir.level(ir, value), heir.written(ir, value));
+            let (level, written) = (heir.level(ir, value), heir.annotated_level(ir, value));
             let (size, written_size) =
-                (heir.dimension(ir, value), heir.written_dimension(ir, value));
+                (heir.dimension(ir, value), heir.annotated_dimension(ir, value));
             let _ = writeln!(
                 out,
                 "{} {} {level:?} {written:?} {size:?} {written_size:?} {:?} {:?}",
                 ir.value_text(value),
                 heir.ciphertext(value),
-                heir.left(value),
+                heir.remaining_levels(value),
                 known.of(value),
             );
         }
@@ -233,19 +233,19 @@ fn model() -> NoiseModel {
 
 /// Returns true if the last edit updated levels incrementally: it visited fewer ops than a solution
 /// from scratch.
-fn is_kept(edited: &Document, fresh: &Document) -> bool {
-    let visits = |it: &Document| it.heir().map(Heir::n_visits);
+fn is_incremental(edited: &Document, fresh: &Document) -> bool {
+    let visits = |it: &Document| it.heir().map(CiphertextFacts::n_visits);
     visits(edited) < visits(fresh)
 }
 
 /// Edits a program and compares the results with those from scratch. Returns the number of edits
 /// that were applied incrementally.
-fn hold(text: &str, random: &mut Random, n_edits: usize) -> usize {
+fn compare_after_edits(text: &str, random: &mut Random, n_edits: usize) -> usize {
     let mut document = Document::with_model(text, model());
     let mut n_kept = 0;
     let mut undo = None;
     for _ in 0..n_edits {
-        let _ = told(&document);
+        let _ = facts_and_diagnostics(&document);
         let before = document.source().text().to_string();
         // Half of the edits are undone, as users do.
         let (range, new) = match undo.take() {
@@ -256,8 +256,8 @@ fn hold(text: &str, random: &mut Random, n_edits: usize) -> usize {
         document.edit(range, &new);
         let after = document.source().text().to_string();
         let fresh = Document::with_model(&after, model());
-        n_kept += usize::from(is_kept(&document, &fresh));
-        let (found, expected) = (told(&document), told(&fresh));
+        n_kept += usize::from(is_incremental(&document, &fresh));
+        let (found, expected) = (facts_and_diagnostics(&document), facts_and_diagnostics(&fresh));
         if found != expected {
             let lines = found.lines().zip(expected.lines()).filter(|it| it.0 != it.1);
             let wrong: Vec<_> = lines.map(|it| format!("found {}\n      {}", it.0, it.1)).collect();
@@ -270,17 +270,17 @@ fn hold(text: &str, random: &mut Random, n_edits: usize) -> usize {
 }
 
 #[test]
-fn edits_of_random_programs_say_what_is_said_from_scratch() {
+fn edits_of_random_programs_equal_fresh_documents() {
     let mut n_kept = 0;
     for seed in 1..=300 {
         let mut random = Random::new(seed);
-        n_kept += hold(&program(seed), &mut random, 12);
+        n_kept += compare_after_edits(&program(seed), &mut random, 12);
     }
     assert!(n_kept > 900, "{n_kept} of 3600 edits were taken in");
 }
 
 #[test]
-fn typing_in_headers_is_taken_in() {
+fn edits_of_headers_are_incremental() {
     let text = "module attributes {scheme.bgv} {
   func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 1>}, %p: i16) -> !secret.secret<i16> {
     %g = secret.generic(%x: !secret.secret<i16>) {
@@ -318,18 +318,18 @@ fn typing_in_headers_is_taken_in() {
     ];
     for (old, new) in edits {
         let mut document = Document::with_model(text, model());
-        let _ = told(&document);
+        let _ = facts_and_diagnostics(&document);
         let at = text.find(old).expect("it is there");
         document.edit(at..at + old.len(), new);
         let after = document.source().text().to_string();
         let fresh = Document::with_model(&after, model());
-        assert!(is_kept(&document, &fresh), "{new}");
-        assert_eq!(told(&document), told(&fresh), "{after}");
+        assert!(is_incremental(&document, &fresh), "{new}");
+        assert_eq!(facts_and_diagnostics(&document), facts_and_diagnostics(&fresh), "{after}");
     }
 }
 
 #[test]
-fn what_is_not_lowered_follows_edits_elsewhere() {
+fn edits_of_other_ops_update_not_lowered() {
     let params = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks";
     let ty = "tensor<8xf32>";
     let text = format!(
@@ -364,7 +364,11 @@ fn what_is_not_lowered_follows_edits_elsewhere() {
 "
     );
     let mut document = Document::with_model(&text, model());
-    assert!(!told(&document).contains("not-lowered"), "{}", told(&document));
+    assert!(
+        !facts_and_diagnostics(&document).contains("not-lowered"),
+        "{}",
+        facts_and_diagnostics(&document)
+    );
     // Each edit leaves the op whose verdict changes untouched.
     let edits = [
         ("%it = %b", "%it = %a", true),
@@ -385,14 +389,14 @@ fn what_is_not_lowered_follows_edits_elsewhere() {
         let at = text.find(old).expect("it is there");
         document.edit(at..at + old.len(), new);
         let after = document.source().text().to_string();
-        let fresh = told(&Document::with_model(&after, model()));
-        assert_eq!(told(&document), fresh, "{new}");
+        let fresh = facts_and_diagnostics(&Document::with_model(&after, model()));
+        assert_eq!(facts_and_diagnostics(&document), fresh, "{new}");
         assert_eq!(fresh.contains("not-lowered"), is_refused, "{new}: {fresh}");
     }
 }
 
 #[test]
-fn what_comes_back_through_calls_falls_with_what_made_it() {
+fn facts_through_calls_shrink_after_edits() {
     // The facts that calls pass to @f are joined: its argument flows through %0 and %2 back into
     // the argument.
     let text = "module attributes {scheme.bgv} {
@@ -422,20 +426,20 @@ fn what_comes_back_through_calls_falls_with_what_made_it() {
         ),
     ] {
         let mut document = Document::with_model(text, model());
-        let before = told(&document);
+        let before = facts_and_diagnostics(&document);
         let at = text.find(old).expect("it is there");
         document.edit(at..at + old.len(), new);
         let after = document.source().text().to_string();
-        let fresh = told(&Document::with_model(&after, model()));
+        let fresh = facts_and_diagnostics(&Document::with_model(&after, model()));
         assert_ne!(fresh, before);
-        assert_eq!(told(&document), fresh, "{after}");
+        assert_eq!(facts_and_diagnostics(&document), fresh, "{after}");
         document.edit(at..at + new.len(), old);
-        assert_eq!(told(&document), before);
+        assert_eq!(facts_and_diagnostics(&document), before);
     }
 }
 
 #[test]
-fn a_function_that_breaks_is_no_declaration() {
+fn broken_functions_are_not_declarations() {
     let text = "module attributes {scheme.bgv} {
   func.func private @f(%x: !secret.secret<i16>) -> (!secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0>}) {
     %g = secret.generic(%x: !secret.secret<i16>) {
@@ -459,21 +463,21 @@ fn a_function_that_breaks_is_no_declaration() {
         ("@d(!secret", "@d(!!secret"),
     ] {
         let mut document = Document::with_model(text, model());
-        let before = told(&document);
+        let before = facts_and_diagnostics(&document);
         assert!(!before.contains("is written"), "{before}");
         let at = text.find(old).expect("it is there");
         document.edit(at..at + old.len(), new);
         let after = document.source().text().to_string();
-        let fresh = told(&Document::with_model(&after, model()));
+        let fresh = facts_and_diagnostics(&Document::with_model(&after, model()));
         assert!(!fresh.contains("is written"), "{after}\n{fresh}");
-        assert_eq!(told(&document), fresh, "{after}");
+        assert_eq!(facts_and_diagnostics(&document), fresh, "{after}");
         document.edit(at..at + new.len(), old);
-        assert_eq!(told(&document), before, "{new}");
+        assert_eq!(facts_and_diagnostics(&document), before, "{new}");
     }
 }
 
 #[test]
-fn another_bound_of_a_loop_is_another_number_of_rounds() {
+fn edits_of_bounds_change_the_trip_count() {
     let text = "module attributes {scheme.bgv} {
   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
     %c0 = arith.constant 0 : index
@@ -508,13 +512,17 @@ fn another_bound_of_a_loop_is_another_number_of_rounds() {
             document.edit(at..at + 1, new);
             let after = document.source().text().to_string();
             assert_eq!(varies(&document), is_told, "{after}");
-            assert_eq!(told(&document), told(&Document::with_model(&after, model())), "{after}");
+            assert_eq!(
+                facts_and_diagnostics(&document),
+                facts_and_diagnostics(&Document::with_model(&after, model())),
+                "{after}"
+            );
         }
     }
 }
 
 #[test]
-fn another_callee_is_taken_in() {
+fn edits_of_callees_are_incremental() {
     let text = "module attributes {scheme.bgv} {
   func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> !secret.secret<i16> {
     %g = secret.generic(%x: !secret.secret<i16>) {
@@ -542,7 +550,7 @@ fn another_callee_is_taken_in() {
 }
 ";
     let mut document = Document::with_model(text, model());
-    let _ = told(&document);
+    let _ = facts_and_diagnostics(&document);
     let at = text.find("@one(%2)").expect("it is there");
     let (mut len, mut n_kept) = ("@one".len(), 0);
     for callee in ["@two", "@none", "@on", "@one", "@none", "@two", "@f", "@one"] {
@@ -550,15 +558,15 @@ fn another_callee_is_taken_in() {
         len = callee.len();
         let after = document.source().text().to_string();
         let fresh = Document::with_model(&after, model());
-        n_kept += usize::from(is_kept(&document, &fresh));
-        assert_eq!(told(&document), told(&fresh), "{after}");
+        n_kept += usize::from(is_incremental(&document, &fresh));
+        assert_eq!(facts_and_diagnostics(&document), facts_and_diagnostics(&fresh), "{after}");
     }
     assert!(n_kept > 3, "{n_kept} of 8 edits were taken in");
 }
 
 /// A plaintext with many encodings is visited once.
 #[test]
-fn a_plaintext_that_is_encoded_thousands_of_times_is_looked_at_once() {
+fn visits_a_plaintext_with_many_encodings_once() {
     let n = 4000;
     let op = |at: usize| {
         let from = at.checked_sub(1).map_or("%a".to_owned(), |it| format!("%v{it}"));
@@ -568,12 +576,13 @@ fn a_plaintext_that_is_encoded_thousands_of_times_is_looked_at_once() {
     let text = format!(
         "module attributes {{scheme.bgv}} {{\nfunc.func @f(%x: !secret.secret<i16>, %q: i16) {{\n%r = secret.generic(%x: !secret.secret<i16>) {{\n^b(%a: i16):\n{ops}  secret.yield %a : i16\n}} -> (!secret.secret<i16>)\nreturn\n}}\n}}\n"
     );
-    assert!(hold(&text, &mut Random::new(3), 3) > 0);
+    assert!(compare_after_edits(&text, &mut Random::new(3), 3) > 0);
 }
 
 #[test]
-fn edits_of_an_example_say_what_is_said_from_scratch() {
+fn edits_of_an_example_equal_fresh_documents() {
     let text = include_str!("../../../examples/heir.mlir");
-    let n_kept: usize = (1..=10).map(|seed| hold(text, &mut Random::new(seed), 12)).sum();
+    let n_kept: usize =
+        (1..=10).map(|seed| compare_after_edits(text, &mut Random::new(seed), 12)).sum();
     assert!(n_kept > 30, "{n_kept} of 120 edits were taken in");
 }

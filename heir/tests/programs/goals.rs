@@ -1,6 +1,6 @@
 //! Tests on correct programs with annotated goals, and on numbers that HEIR cannot infer.
 
-use super::annotations::told;
+use super::annotations::codes_by_line;
 use super::generic;
 use noisy_analyses::Document;
 
@@ -9,7 +9,7 @@ fn m(level: u32) -> String {
 }
 
 #[test]
-fn who_calls_a_function_with_goals_has_goals() {
+fn callers_of_functions_with_goals_have_goals() {
     let text = |inside: &str, callee: &str| {
         let secret = "!secret.secret<i16>";
         let call = |name: &str, by: &str| {
@@ -39,13 +39,17 @@ fn who_calls_a_function_with_goals_has_goals() {
         )
     };
     let product = "%1 = arith.muli %a, %a : i16";
-    assert_eq!(told(&text(product, "")), "");
-    assert_eq!(told(&text(product, &m(5))), "");
+    assert_eq!(codes_by_line(&text(product, "")), "");
+    assert_eq!(codes_by_line(&text(product, &m(5))), "");
     // A function with an op that uses levels, or with annotated levels on other ops, has no goals.
     let reduced = "%1 = mgmt.modreduce %a : i16";
-    assert!(told(&text(reduced, "")).contains("level-mismatch"), "{}", told(&text(reduced, "")));
+    assert!(
+        codes_by_line(&text(reduced, "")).contains("level-mismatch"),
+        "{}",
+        codes_by_line(&text(reduced, ""))
+    );
     let annotated = format!("%1 = arith.addi %a, %a {} : i16", m(5));
-    assert_eq!(told(&text(&annotated, &m(5))).matches("level-mismatch").count(), 2);
+    assert_eq!(codes_by_line(&text(&annotated, &m(5))).matches("level-mismatch").count(), 2);
     // An edit changes the callee of a call, and another edit changes a function that is called.
     let both = format!(
         "{}func.func private @g(%x: !secret.secret<i16>) -> !secret.secret<i16> {{
@@ -77,7 +81,7 @@ fn who_calls_a_function_with_goals_has_goals() {
 }
 
 #[test]
-fn a_plaintext_that_becomes_a_ciphertext_has_the_polynomials_of_that() {
+fn merged_plaintexts_have_the_dimension_of_the_ciphertext() {
     let text = |first: &str, merged: &str, dimension: &str| {
         let body = format!(
             "%1 = arith.muli %a, %a : i16
@@ -87,7 +91,7 @@ fn a_plaintext_that_becomes_a_ciphertext_has_the_polynomials_of_that() {
       {merged}
       secret.yield %r : i16"
         );
-        told(&generic("scheme.bgv", &body))
+        codes_by_line(&generic("scheme.bgv", &body))
     };
     let branch = "%t = arith.cmpi eq, %q, %q : i16
       %3 = scf.if %t -> (i16) {
@@ -117,7 +121,7 @@ fn a_plaintext_that_becomes_a_ciphertext_has_the_polynomials_of_that() {
 }
 
 #[test]
-fn a_plaintext_that_merges_at_several_levels_has_the_least() {
+fn plaintexts_merged_at_several_levels_have_the_least() {
     let text = |level: u32, yielded: &str| {
         let branch = |name: &str, other: &str| {
             format!(
@@ -145,7 +149,7 @@ fn a_plaintext_that_merges_at_several_levels_has_the_least() {
             branch("%3", "%1"),
             m(0)
         );
-        told(&generic("scheme.bgv", &body))
+        codes_by_line(&generic("scheme.bgv", &body))
     };
     let itself = "scf.yield %i : i16";
     assert_eq!([text(1, itself), text(0, itself)], ["", "10 level-mismatch"]);
@@ -156,7 +160,7 @@ fn a_plaintext_that_merges_at_several_levels_has_the_least() {
 }
 
 #[test]
-fn polynomials_that_grow_round_a_loop_are_not_compared() {
+fn does_not_compare_dimensions_that_grow_in_loops() {
     let text = |dimension: &str| {
         let m = format!("{{mgmt.mgmt = #mgmt.mgmt<level = 0{dimension}>}}");
         let body = format!(
@@ -173,16 +177,16 @@ fn polynomials_that_grow_round_a_loop_are_not_compared() {
         generic("scheme.bgv", &body)
     };
     for dimension in ["", ", dimension = 3"] {
-        assert_eq!(told(&text(dimension)), "9 missing-relinearize");
+        assert_eq!(codes_by_line(&text(dimension)), "9 missing-relinearize");
         // The dimension of a relinearized ciphertext is known again.
         let wrong =
             text(dimension).replace("0, dimension = 3>} : i16\n      %8", "0>} : i16\n      %8");
-        assert_eq!(told(&wrong), "9 missing-relinearize, 13 dimension-mismatch");
+        assert_eq!(codes_by_line(&wrong), "9 missing-relinearize, 13 dimension-mismatch");
     }
 }
 
 #[test]
-fn polynomials_of_a_plaintext_that_merges_in_several_places_are_not_compared() {
+fn does_not_compare_dimensions_of_plaintexts_merged_twice() {
     // The initial value of the loop is the result of a branch, which may have three polynomials.
     // HEIR assumes three for the loop.
     let text = |dimension: &str| {
@@ -204,11 +208,11 @@ fn polynomials_of_a_plaintext_that_merges_in_several_places_are_not_compared() {
         );
         generic("scheme.ckks", &body)
     };
-    assert_eq!([told(&text("")), told(&text(", dimension = 3"))], ["", ""]);
+    assert_eq!([codes_by_line(&text("")), codes_by_line(&text(", dimension = 3"))], ["", ""]);
 }
 
 #[test]
-fn polynomials_are_not_compared_before_types_say_what_is_secret() {
+fn does_not_compare_dimensions_of_marked_arguments() {
     let text = |argument: &str| {
         format!(
             "func.func @f(%x: {argument}) -> i16 {{
@@ -232,13 +236,13 @@ func.func @h(%x: i16) -> i16 {{
         )
     };
     let marked = "i16 {secret.secret}";
-    assert_eq!(told(&text(marked)), "");
+    assert_eq!(codes_by_line(&text(marked)), "");
     let unmarked = "2 dimension-mismatch, 8 dimension-mismatch, 14 dimension-mismatch";
-    assert_eq!(told(&text("i16")), unmarked);
+    assert_eq!(codes_by_line(&text("i16")), unmarked);
     // Calls that pass such a ciphertext are not compared, nor are their callers.
     let sum = format!("%3 = arith.addi %2, %x {} : i16", m(0));
     let called = text(marked).replace(&sum, "%3 = func.call @h(%x) : (i16) -> i16");
-    assert_eq!(told(&called), "");
+    assert_eq!(codes_by_line(&called), "");
     let mut document = Document::new(&text("i16"));
     let at = text("i16").find("(%x: i16)").expect("an argument") + "(%x: i16".len();
     document.edit(at..at, " {secret.secret}");
@@ -248,7 +252,7 @@ func.func @h(%x: i16) -> i16 {{
 }
 
 #[test]
-fn what_the_client_decrypts_has_the_polynomials_that_are_returned() {
+fn client_arguments_have_the_returned_dimension() {
     let text = |dimension: &str| {
         let three = "{mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = 3>}";
         let generic = generic(
@@ -270,12 +274,13 @@ fn what_the_client_decrypts_has_the_polynomials_that_are_returned() {
         );
         format!("{}{client}", generic.strip_suffix('}').expect("a module"))
     };
-    let found = |dimension: &str| told(&text(dimension)).matches("dimension-mismatch").count();
+    let found =
+        |dimension: &str| codes_by_line(&text(dimension)).matches("dimension-mismatch").count();
     assert_eq!([found(", dimension = 3"), found("")], [0, 1]);
 }
 
 #[test]
-fn the_last_level_is_zero_however_many_there_are() {
+fn the_last_level_is_always_zero() {
     // As in HEIR for BFV, where all values are at the level of the multiplicative depth.
     let text = |last: u32| {
         let body = format!(
@@ -288,14 +293,14 @@ fn the_last_level_is_zero_however_many_there_are() {
             m(last),
             m(1)
         );
-        told(&generic("scheme.bfv", &body)).replace("1 invalid-scheme, ", "")
+        codes_by_line(&generic("scheme.bfv", &body)).replace("1 invalid-scheme, ", "")
     };
     assert!(!text(0).contains("level-mismatch"), "{}", text(0));
     assert!(text(7).contains("9 level-mismatch"), "{}", text(7));
 }
 
 #[test]
-fn a_name_with_an_escape_is_found_where_it_stands() {
+fn finds_escaped_names() {
     let body = |level: u32| {
         format!(
             "%1 = mgmt.modreduce %a {{\"mgmt\\2Emgmt\" = #mgmt.mgmt<level = {level}>}} : i16
@@ -314,7 +319,7 @@ fn a_name_with_an_escape_is_found_where_it_stands() {
 }
 
 #[test]
-fn nothing_is_encoded_where_nothing_is_secret() {
+fn programs_without_secrets_encode_nothing() {
     let text = |level: u32, of: &str| {
         format!(
             "module attributes {{scheme.ckks}} {{
@@ -335,12 +340,20 @@ fn nothing_is_encoded_where_nothing_is_secret() {
             m(level)
         )
     };
-    assert!(!told(&text(0, "")).contains("level-mismatch"), "{}", told(&text(0, "")));
-    assert!(told(&text(3, &m(1))).contains("8 level-mismatch"), "{}", told(&text(3, &m(1))));
+    assert!(
+        !codes_by_line(&text(0, "")).contains("level-mismatch"),
+        "{}",
+        codes_by_line(&text(0, ""))
+    );
+    assert!(
+        codes_by_line(&text(3, &m(1))).contains("8 level-mismatch"),
+        "{}",
+        codes_by_line(&text(3, &m(1)))
+    );
 }
 
 #[test]
-fn a_call_gives_what_is_returned_also_where_its_function_takes_more() {
+fn results_of_calls_have_the_returned_level() {
     let text = |level: u32| {
         let secret = "!secret.secret<i16>";
         format!(
@@ -367,7 +380,7 @@ fn a_call_gives_what_is_returned_also_where_its_function_takes_more() {
             m = m(0)
         )
     };
-    assert_eq!([told(&text(0)), told(&text(1))], ["", "7 level-mismatch"]);
+    assert_eq!([codes_by_line(&text(0)), codes_by_line(&text(1))], ["", "7 level-mismatch"]);
     // For a call outside of a generic, HEIR annotates the level of the argument.
     let passed = |level: u32| {
         let secret = "!secret.secret<i16>";
@@ -396,11 +409,11 @@ fn a_call_gives_what_is_returned_also_where_its_function_takes_more() {
             m = m(0)
         )
     };
-    assert_eq!([told(&passed(0)), told(&passed(1))], ["", ""]);
+    assert_eq!([codes_by_line(&passed(0)), codes_by_line(&passed(1))], ["", ""]);
 }
 
 #[test]
-fn a_generic_in_which_nothing_is_computed_has_no_goals() {
+fn generics_without_computation_have_no_goals() {
     let text = |body: &str| {
         let (secret, m) = ("!secret.secret<i16>", m(0));
         format!(
@@ -416,9 +429,9 @@ fn a_generic_in_which_nothing_is_computed_has_no_goals() {
             self::m(1)
         )
     };
-    assert_eq!(told(&text("")), "6 level-mismatch");
+    assert_eq!(codes_by_line(&text("")), "6 level-mismatch");
     let sum = "%1 = arith.addi %a, %a : i16\n      ";
-    assert!(!told(&text(sum)).contains("level-mismatch"), "{}", told(&text(sum)));
+    assert!(!codes_by_line(&text(sum)).contains("level-mismatch"), "{}", codes_by_line(&text(sum)));
     // The same after edits.
     let mut document = Document::new(&text(sum));
     let at = text(sum).find(sum).expect("a sum");

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use noisy_analyses::Document;
-use noisy_analyses::repair::placement::Options;
-use noisy_analyses::repair::{DefaultRules, Scope, Wanted, repair};
+use noisy_analyses::repair::placement::PlacementOptions;
+use noisy_analyses::repair::{DefaultRules, RepairOptions, RepairScope, repair};
 
 pub(crate) const CKKS: &str = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337, 35184373989377], P = [1152921504608747521, 1152921504609239041], logDefaultScale = 45>, scheme.ckks";
 pub(crate) const BGV: &str = "backend.openfhe, bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489, 17180262401, 17180295169, 17180393473], P = [17180688385, 34359754753, 34360754177], plaintextModulus = 65537>, scheme.bgv";
@@ -71,9 +71,10 @@ pub(crate) fn errors(text: &str) -> Vec<&'static str> {
 /// Returns a program after all fixes.
 pub(crate) fn fixed(text: &str) -> String {
     let mut document = Document::new(text);
-    let options = Options::default();
-    let wanted = Wanted { rules: &DefaultRules, unsafe_fixes: true, placement: Some(&options) };
-    repair(&mut document, Scope::File, &wanted).expect("fixes that pass re-analysis");
+    let options = PlacementOptions::default();
+    let wanted =
+        RepairOptions { rules: &DefaultRules, unsafe_fixes: true, placement: Some(&options) };
+    repair(&mut document, RepairScope::File, &wanted).expect("fixes that pass re-analysis");
     document.source().text().to_string()
 }
 
@@ -95,7 +96,7 @@ fn examples(code: &str) -> [String; 2] {
 }
 
 #[test]
-fn heir_refuses_what_the_documentation_calls_an_error() {
+fn heir_refuses_the_errors_in_the_documentation() {
     let Some(heir_opt) = heir_opt() else { return };
     for (code, message) in [
         ("missing-relinearize", "x.dim == 2 does not hold"),
@@ -188,7 +189,7 @@ fn heir_refuses_the_example_until_it_is_fixed() {
 }
 
 #[test]
-fn heir_lowers_what_only_costs_time_or_goes_wrong_later() {
+fn heir_lowers_programs_without_errors() {
     let Some(heir_opt) = heir_opt() else { return };
     let of = |op: &str| {
         format!(
@@ -223,14 +224,17 @@ fn the_guide_lists_each_requirement() {
     let guide = include_str!("../../../docs/heir-reference.md");
     let rows = |it: &&str| it.starts_with("| ");
     let rows: Vec<&str> = guide.lines().filter(rows).collect();
-    for it in noisy_heir::requirements::ALL.iter().chain(noisy_heir::requirements::OF_TYPES) {
+    for it in noisy_heir::requirements::OP_REQUIREMENTS
+        .iter()
+        .chain(noisy_heir::requirements::TYPE_REQUIREMENTS)
+    {
         for name in it.ops.iter().chain(it.ops.is_empty().then_some(&"")) {
             let parts: Vec<&str> = it.source.split(", ").chain([*name, it.message]).collect();
             let is_listed = rows.iter().any(|row| parts.iter().all(|part| row.contains(part)));
             assert!(is_listed, "{parts:?}");
         }
     }
-    for (reason, message, source) in noisy_heir::Reason::ALL {
+    for (reason, message, source) in noisy_heir::UnloweredReason::ALL {
         for part in [message, source] {
             assert!(guide.contains(part), "{part} of {reason:?}");
         }
@@ -326,7 +330,7 @@ fn heir_refuses_each_op_that_is_not_lowered() {
 }
 
 #[test]
-fn a_level_is_dropped_behind_an_adjusted_scale() {
+fn drops_levels_after_adjusting_the_scale() {
     let text = |lines: &[&str]| {
         let lines: Vec<String> =
             lines.iter().map(|it| format!("      {it} : tensor<8xi16>\n")).collect();

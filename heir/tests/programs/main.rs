@@ -15,7 +15,7 @@ mod written;
 use noisy_syntax::{Ir, Region, Source, Value};
 
 use noisy_analyses::Document;
-use noisy_heir::{Heir, HeirNoise};
+use noisy_heir::{CiphertextFacts, HeirNoise};
 use noisy_integers::Integers;
 
 /// Returns all values of a program, in textual order.
@@ -70,7 +70,10 @@ impl Random {
 }
 
 /// Returns the facts of each named value, as text.
-fn said(text: &str, of: &dyn Fn(&Document, &Heir, &Ir, Value) -> Option<String>) -> String {
+fn facts_of_values(
+    text: &str,
+    of: &dyn Fn(&Document, &CiphertextFacts, &Ir, Value) -> Option<String>,
+) -> String {
     let program = Document::new(text);
     let (ir, heir) = (program.ir(), program.heir().expect("a program of HEIR's"));
     // The header of an unknown op may name arguments of its region. Names without a use are not
@@ -85,11 +88,11 @@ fn said(text: &str, of: &dyn Fn(&Document, &Heir, &Ir, Value) -> Option<String>)
 }
 
 fn levels(text: &str) -> String {
-    said(text, &|_, heir, ir, value| heir.level(ir, value).map(|it| it.to_string()))
+    facts_of_values(text, &|_, heir, ir, value| heir.level(ir, value).map(|it| it.to_string()))
 }
 
 fn dimensions(text: &str) -> String {
-    said(text, &|_, heir, ir, value| heir.dimension(ir, value).map(|it| it.to_string()))
+    facts_of_values(text, &|_, heir, ir, value| heir.dimension(ir, value).map(|it| it.to_string()))
 }
 
 /// A function around the body of a generic with one ciphertext `%a`.
@@ -110,7 +113,7 @@ fn generic(attributes: &str, body: &str) -> String {
 }
 
 #[test]
-fn a_generic_takes_its_operands_and_gives_what_it_yields() {
+fn follows_values_through_generics() {
     let body = "%1 = arith.muli %a, %a : i16
       %2 = mgmt.relinearize %1 : i16
       %3 = mgmt.modreduce %2 : i16
@@ -122,7 +125,7 @@ fn a_generic_takes_its_operands_and_gives_what_it_yields() {
 }
 
 #[test]
-fn the_custom_form_says_how_many_levels_are_dropped() {
+fn reads_dropped_levels_of_the_custom_form() {
     let body = "%1 = mgmt.level_reduce %a {levelToDrop = 3 : i64} : i16
       %2 = mgmt.level_reduce %1 : i16
       secret.yield %2 : i16";
@@ -134,7 +137,7 @@ fn the_custom_form_says_how_many_levels_are_dropped() {
 }
 
 #[test]
-fn a_bootstrap_costs_what_the_library_says() {
+fn bootstraps_use_the_levels_of_the_library() {
     let body = "%1 = mgmt.bootstrap %a : i16
       secret.yield %1 : i16";
     let level = |attributes: &str| levels(&generic(attributes, body));
@@ -145,7 +148,7 @@ fn a_bootstrap_costs_what_the_library_says() {
 }
 
 #[test]
-fn all_levels_are_those_that_the_module_uses() {
+fn the_last_level_is_the_largest_of_the_module() {
     let body = "%1 = mgmt.level_reduce %a {levelToDrop = 5 : i64} : i16
       %2 = mgmt.level_reduce_min %a : i16
       %3 = mgmt.modreduce %2 : i16
@@ -155,7 +158,7 @@ fn all_levels_are_those_that_the_module_uses() {
 }
 
 #[test]
-fn a_loop_carries_the_level_that_it_takes() {
+fn loops_carry_the_level_of_the_initial_value() {
     let of = |inside: &str| {
         let body = format!(
             "%1 = affine.for %i = 0 to 4 iter_args(%b = %a) -> (i16) {{
@@ -191,7 +194,7 @@ fn plaintexts_do_not_count_in_products() {
 }
 
 #[test]
-fn what_a_client_decrypts_has_the_level_of_the_result() {
+fn client_arguments_have_the_level_of_the_result() {
     let text = format!(
         "{}\nfunc.func @d(%e: !secret.secret<i16>) attributes {{client.dec_func = {{func_name = \"f\", index = 0 : i64}}}} {{ return }}",
         generic("scheme.bgv", "%1 = mgmt.modreduce %a : i16\n secret.yield %1 : i16")
@@ -200,14 +203,14 @@ fn what_a_client_decrypts_has_the_level_of_the_result() {
 }
 
 #[test]
-fn scales_add_up_and_are_brought_down() {
+fn products_add_scales_and_switches_subtract() {
     let params = "scheme.ckks, ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797018652673, 35184372121601], P = [1152921504606994433], logDefaultScale = 45>";
     let body = "%1 = arith.muli %a, %a : i16
       %2 = mgmt.relinearize %1 : i16
       %3 = mgmt.modreduce %2 : i16
       %4 = mgmt.adjust_scale %3 {mgmt.mgmt = #mgmt.mgmt<level = 0, scale = 50>} : i16
       secret.yield %4 : i16";
-    let scales = said(&generic(params, body), &|program, _, _, value| {
+    let scales = facts_of_values(&generic(params, body), &|program, _, _, value| {
         program.scales()?.log2(value).map(|it| it.to_string())
     });
     // A plaintext is encoded at the default scale if no scale is written.
@@ -224,12 +227,12 @@ fn scales_add_up_and_are_brought_down() {
 }
 
 #[test]
-fn noise_is_that_of_heir() {
+fn noise_equals_that_of_heir() {
     // HEIR 2026.9.1 annotates these bits for these parameters.
     let params = "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537, encryptionTechnique = extended>";
     let text = generic(params, "secret.yield %a : i16");
-    let noise = said(&text, &|program, heir, ir, value| {
-        let solved = program.bits_of_all();
+    let noise = facts_of_values(&text, &|program, heir, ir, value| {
+        let solved = program.heir_noise_of_all_models();
         let mut all = solved.iter().map(|it| HeirNoise::new(ir, heir, it));
         let worst = all.find(|it| it.name() == "bgv-noise-by-bound-coeff-worst-case")?;
         Some(format!("{:.2} of {:.0}", worst.bits(value)?, worst.budget(value)?))
@@ -238,7 +241,7 @@ fn noise_is_that_of_heir() {
 }
 
 #[test]
-fn noise_that_goes_on_to_grow_has_no_bound() {
+fn noise_that_grows_in_each_iteration_is_unbounded() {
     let params = "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537>";
     let body = "%1 = scf.while (%b = %a) : (i16) -> i16 {
         %c = other.condition : i1
@@ -249,20 +252,20 @@ fn noise_that_goes_on_to_grow_has_no_bound() {
         scf.yield %e : i16
       }
       secret.yield %1 : i16";
-    let noise = said(&generic(params, body), &|program, _, _, value| {
-        program.bits()?.bits(value).map(|it| it.is_finite().to_string())
+    let noise = facts_of_values(&generic(params, body), &|program, _, _, value| {
+        program.heir_noise()?.bits(value).map(|it| it.is_finite().to_string())
     });
     assert!(noise.contains("%1=false") && noise.contains("%a=true"), "{noise}");
 }
 
 #[test]
-fn other_programs_are_not_heirs() {
+fn ignores_programs_without_heir_ops() {
     let source = Source::new("func.func @f(%x: i32) { return }");
-    assert!(Heir::new(source.ir(), &Integers::new(source.ir())).is_none());
+    assert!(CiphertextFacts::new(source.ir(), &Integers::new(source.ir())).is_none());
 }
 
 #[test]
-fn calls_take_and_give_levels() {
+fn calls_pass_and_return_levels() {
     let text = "module attributes {scheme.bgv} {
   func.func private @outside(!secret.secret<i16>) -> !secret.secret<i16>
   func.func private @twice(%a: i16) -> i16 {
@@ -298,7 +301,7 @@ fn calls_take_and_give_levels() {
 }
 
 #[test]
-fn what_an_unknown_op_does_is_not_guessed() {
+fn results_of_unknown_ops_are_unknown() {
     let body = "%1 = mgmt.modreduce %a : i16
       %2 = mgmt.modreduce3 %1 : i16
       %3 = other.op %1 : i16
@@ -317,7 +320,7 @@ fn what_an_unknown_op_does_is_not_guessed() {
 }
 
 #[test]
-fn does_not_check_levels_of_a_plaintext_that_is_wanted_at_several() {
+fn does_not_check_plaintexts_needed_at_several_levels() {
     let body = "%1 = mgmt.modreduce %a : i16
       %2 = arith.muli %1, %p : i16
       %3 = arith.muli %a, %p : i16
@@ -334,7 +337,7 @@ fn does_not_check_levels_of_a_plaintext_that_is_wanted_at_several() {
 }
 
 #[test]
-fn does_not_check_a_level_where_a_plaintext_of_another_one_meets_a_branch() {
+fn does_not_check_branches_with_plaintexts_of_other_levels() {
     // `%c` is encoded for two used levels, `%q` for none.
     let of = |inside: &str| {
         let body = format!(
@@ -379,7 +382,7 @@ fn does_not_check_a_level_where_a_plaintext_of_another_one_meets_a_branch() {
 }
 
 #[test]
-fn each_part_of_a_split_file_is_a_program_of_its_own() {
+fn parts_of_a_split_file_are_separate_programs() {
     let body = "%1 = mgmt.bootstrap %a : i16
       %2 = mgmt.level_reduce_min %a : i16
       secret.yield %1 : i16";
@@ -393,7 +396,7 @@ fn each_part_of_a_split_file_is_a_program_of_its_own() {
 }
 
 #[test]
-fn in_place_ops_have_the_level_of_what_they_work_on() {
+fn in_place_ops_have_the_level_of_their_target() {
     let text = "module attributes {backend.lattigo, scheme.bgv} {
   func.func @f(%e: !lattigo.bgv.evaluator, %x: !lattigo.rlwe.ciphertext, %y: !lattigo.rlwe.ciphertext) {
     %1 = lattigo.rlwe.drop_level_new %e, %y {levelToDrop = 4} : (!lattigo.bgv.evaluator, !lattigo.rlwe.ciphertext) -> !lattigo.rlwe.ciphertext
@@ -406,7 +409,7 @@ fn in_place_ops_have_the_level_of_what_they_work_on() {
 }
 
 #[test]
-fn polynomials_are_those_of_the_type() {
+fn reads_dimensions_from_types() {
     let ty = |size: &str| {
         format!(
             "!lwe.lwe_ciphertext<ciphertext_space = <ring = #r, encryption_type = lsb{size}>, key = #k, modulus_chain = <elements = <3 : i64>, current = 0>>"
@@ -425,7 +428,7 @@ fn polynomials_are_those_of_the_type() {
 }
 
 #[test]
-fn polynomials_of_openfhe_are_evaluated_with_its_split() {
+fn counts_levels_of_chebyshev_polynomials_like_openfhe() {
     let of = |n: usize| {
         let list = vec!["1.0"; n].join(", ");
         let body = format!(

@@ -23,14 +23,14 @@ fn ranges(document: &Document) -> HashMap<String, RealRange> {
 }
 
 /// Returns the known ranges of a program as text, in textual order.
-fn said(document: &Document) -> String {
+fn ranges_as_text(document: &Document) -> String {
     let (ir, known) = (document.ir(), document.ranges());
     let of = |it| Some(format!("{} {}", ir.value_text(it), known?.of(it)?));
     values(ir).into_iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the lines and messages of the diagnostics with a code.
-fn told(document: &Document, code: &str) -> Vec<String> {
+fn lines_and_messages(document: &Document, code: &str) -> Vec<String> {
     let text = document.source().text().to_string();
     let found = document.diagnostics().into_iter().filter(|it| it.code == code);
     let line = |at: usize| text[..at].matches('\n').count() + 1;
@@ -69,16 +69,16 @@ fn ranges_follow_from_those_of_arguments() {
       %6 = \"t.op\"(%5) : (tensor<8xf32>) -> tensor<8xf32>
       secret.yield %5 : tensor<8xf32>";
     let expected = "%x [-1, 2], %half [0.5, 0.5], %many [-3, 2], %0 [-2, 5], %a [-1, 2], %1 [0, 4], %2 [0, 4], %3 [0, 2], %4 [-2, 5], %5 [-2, 5]";
-    assert_eq!(said(&Document::new(&generic(STATED, body))), expected);
+    assert_eq!(ranges_as_text(&Document::new(&generic(STATED, body))), expected);
     // Without a stated range, the analysis does not run.
     let without = Document::new(&generic("", body));
     assert!(without.ranges().is_none());
     let input = RealRange::new(-1.0, 2.0);
-    assert_eq!(said(&with_input(&generic("", body), input)), expected);
+    assert_eq!(ranges_as_text(&with_input(&generic("", body), input)), expected);
 }
 
 #[test]
-fn loops_are_run_or_widened() {
+fn iterates_or_widens_loops() {
     let body = "      %1 = affine.for %i = 0 to 3 iter_args(%b = %a) -> (tensor<8xf32>) {
         %2 = arith.addf %b, %b : tensor<8xf32>
         affine.yield %2 : tensor<8xf32>
@@ -103,7 +103,7 @@ fn loops_are_run_or_widened() {
 }
 
 #[test]
-fn functions_are_analyzed_for_what_calls_pass() {
+fn analyzes_functions_for_each_call() {
     let text = "module attributes {scheme.ckks} {
 func.func @f(%x: f32 {noisy.range = [0.0, 3.0], secret.secret}) -> f32 {
   %0 = func.call @g(%x) : (f32) -> f32
@@ -130,11 +130,11 @@ func.func @h(%z: f32 {noisy.range = [-1.0, 1.0], secret.secret}) -> f32 {
     // A function may also have unknown callers.
     assert_eq!(of("%z").as_deref(), Some("[-1, 3]"));
     let message = "5 %1 may be in [0, 3], but the called function states [-1, 1]";
-    assert_eq!(told(&document, "out-of-range"), [message]);
+    assert_eq!(lines_and_messages(&document, "out-of-range"), [message]);
 }
 
 #[test]
-fn values_outside_of_what_an_op_accepts_are_told() {
+fn reports_operands_outside_of_the_accepted_range() {
     let body = "      %1 = arith.addf %a, %a : tensor<8xf32>
       %2 = mgmt.bootstrap %1 : tensor<8xf32>
       %3 = arith.mulf %a, %half : tensor<8xf32>
@@ -152,7 +152,7 @@ fn values_outside_of_what_an_op_accepts_are_told() {
         "16 %a may be in [-1, 2], but math.exp is approximated on [-1, 1] only",
         "18 %1 may be in [-2, 4], but arith.maximumf is approximated on [-2, 3] only",
     ];
-    assert_eq!(told(&document, "out-of-range"), expected);
+    assert_eq!(lines_and_messages(&document, "out-of-range"), expected);
     let mut found = document.diagnostics();
     found.retain(|it| it.code == "out-of-range");
     let related = |at: usize| {
@@ -161,11 +161,11 @@ fn values_outside_of_what_an_op_accepts_are_told() {
     };
     assert_eq!(related(0), ["%x: argument, in [-1, 2]", "%1: arith.addf, in [-2, 4]"]);
     // Without ranges nothing is reported.
-    assert_eq!(told(&Document::new(&generic("", body)), "out-of-range"), [""; 0]);
+    assert_eq!(lines_and_messages(&Document::new(&generic("", body)), "out-of-range"), [""; 0]);
 }
 
 #[test]
-fn an_attribute_that_is_no_range_is_told() {
+fn reports_unreadable_ranges() {
     for (written, is_range) in [
         ("[-1.0, 2.0]", true),
         ("[-1, 2]", true),
@@ -177,7 +177,7 @@ fn an_attribute_that_is_no_range_is_told() {
     ] {
         let argument = format!(" {{noisy.range = {written}}}");
         let document = Document::new(&generic(&argument, "      secret.yield %a : tensor<8xf32>"));
-        let found = told(&document, "unreadable-attribute");
+        let found = lines_and_messages(&document, "unreadable-attribute");
         assert_eq!(found.is_empty(), is_range, "{written}: {found:?}");
         assert_eq!(ranges(&document).contains_key("%x"), is_range, "{written}");
         assert!(found.iter().all(|it| it.starts_with("2 `noisy.range`")), "{found:?}");
@@ -205,12 +205,15 @@ module attributes {{scheme.ckks}} {{
         )
     };
     let document = Document::new(&text("#lwe.inverse_canonical_encoding<scaling_factor = 45>"));
-    assert_eq!(said(&document), "%x [-2, 2], %0 [0, 4], %1 [0, 4], %2 [-2, 6], %4 [-2, 6]");
+    assert_eq!(
+        ranges_as_text(&document),
+        "%x [-2, 2], %0 [0, 4], %1 [0, 4], %2 [-2, 6], %4 [-2, 6]"
+    );
     let message = "11 %2 may be in [-2, 6], but ckks.bootstrap is accurate in [-1, 1] only";
-    assert_eq!(told(&document, "out-of-range"), [message]);
+    assert_eq!(lines_and_messages(&document, "out-of-range"), [message]);
     // The numbers of other schemes wrap around, so their ranges are unknown.
     let other = text("#lwe.coefficient_encoding<scaling_factor = 45>");
-    assert_eq!(said(&Document::new(&other)), "");
+    assert_eq!(ranges_as_text(&Document::new(&other)), "");
 }
 
 /// An op of a random program.
@@ -420,7 +423,7 @@ fn runs_stay_within_ranges() {
 
 /// After edits, ranges and reports equal those from scratch.
 #[test]
-fn edits_equal_reading_anew() {
+fn edits_equal_fresh_documents() {
     let (mut n_told, mut n_edits) = (0, 0);
     for seed in 1..60 {
         let mut random = Random::new(seed);
@@ -471,10 +474,10 @@ fn edits_equal_reading_anew() {
                 continue;
             }
             let anew = Document::new(&document.source().text().to_string());
-            let found = told(&document, "out-of-range");
+            let found = lines_and_messages(&document, "out-of-range");
             let text = document.source().text();
-            assert_eq!(found, told(&anew, "out-of-range"), "seed {seed}\n{text}");
-            assert_eq!(said(&document), said(&anew), "seed {seed}\n{text}");
+            assert_eq!(found, lines_and_messages(&anew, "out-of-range"), "seed {seed}\n{text}");
+            assert_eq!(ranges_as_text(&document), ranges_as_text(&anew), "seed {seed}\n{text}");
             n_told += found.len();
         }
     }

@@ -147,7 +147,7 @@ fn integer_ops_with_constants_fold_or_are_refused() {
 }
 
 #[test]
-fn branches_compute_one_ciphertext() {
+fn branches_yield_one_computed_ciphertext() {
     let of = |first: &str, second: &str, mark: &str| {
         format!(
             "      %0 = scf.if %c -> (T) {{
@@ -191,7 +191,7 @@ fn branches_compute_one_ciphertext() {
 }
 
 #[test]
-fn no_ciphertext_decides_about_branches() {
+fn refuses_ciphertexts_as_conditions() {
     let lines = "      %0 = scf.if %k -> (T) {!
         %s = arith.addf %a, %b : T
         scf.yield %s : T
@@ -227,7 +227,7 @@ fn results_of_a_generic_are_ciphertexts() {
 }
 
 #[test]
-fn values_are_yielded_once_behind_the_op_that_gives_them() {
+fn refuses_a_result_that_is_yielded_twice() {
     let of = |body: &str, mark: &str| {
         let lines = format!(
             "      %0:2 = affine.for %k = 0 to 2 iter_args(%s = %a, %t = %b) -> (T, T) {{
@@ -303,7 +303,7 @@ fn a_function_is_called_at_one_level() {
 }
 
 #[test]
-fn plaintexts_are_encoded_last() {
+fn refuses_ops_on_encoded_plaintexts() {
     let of = |op: &str, mark: &str| {
         let lines = format!("      %1 = {op} : T\n      %0 = arith.addf %a, %1 : T{mark}");
         program(CKKS, ROW, "", &lines, &["%0"])
@@ -371,7 +371,7 @@ fn scales_of_bgv_are_those_of_the_other_operand() {
 }
 
 #[test]
-fn heir_moves_modulus_switches_behind_drops_of_levels() {
+fn refuses_modulus_switches_that_heir_moves() {
     for op in ["mgmt.level_reduce", "mgmt.modreduce"] {
         check_fixed(&lattigo(&format!("      %0 = {op} %d : T!"), &["%0"]));
         // HEIR does not move a modulus switch with another use.
@@ -380,7 +380,7 @@ fn heir_moves_modulus_switches_behind_drops_of_levels() {
 }
 
 #[test]
-fn scales_of_ckks_are_written_and_raised() {
+fn refuses_missing_and_lowered_scales_in_ckks() {
     let of = |scale: &str, mark: &str| {
         let lines = format!(
             "      %m = arith.mulf %a, %b : T
@@ -439,7 +439,7 @@ fn loops_keep_levels_once_heir_has_placed_its_ops() {
 }
 
 #[test]
-fn domains_of_approximations_have_numbers() {
+fn refuses_empty_domains_of_approximations() {
     let of = |bounds: &str| {
         format!(
             "module attributes {{scheme.ckks}} {{
@@ -469,7 +469,7 @@ fn domains_of_approximations_have_numbers() {
 }
 
 #[test]
-fn names_of_debugged_values_differ() {
+fn refuses_duplicate_names_of_debug_validate() {
     let of = |second: &str| {
         format!(
             "module attributes {{scheme.ckks}} {{
@@ -525,7 +525,7 @@ fn secrets_of_bgv_are_tensors_of_one_width() {
 /// A refusal may depend on other ops: after edits of these, the diagnostics equal those of a fresh
 /// document.
 #[test]
-fn edits_elsewhere_decide_as_in_a_fresh_document() {
+fn edits_of_other_ops_equal_fresh_documents() {
     let told = |it: &noisy_analyses::Document| {
         let found = it.diagnostics().into_iter();
         found.map(|it| (it.code, it.range, it.message)).collect::<Vec<_>>()

@@ -266,7 +266,7 @@ fn each_violated_requirement_on_types_is_an_error_at_its_op() {
 }
 
 /// Programs with a wrong type, basis or op, each with a text that the fix inserts.
-const MENDED: &[(&str, &str)] = &[
+const FIXED: &[(&str, &str)] = &[
     ("%0 = bgv.mul %x, %y : (!c, !c) -> !c\n%1 = bgv.negate %0 : !wide", "size = 3"),
     ("%0 = bgv.add %x, %s : (!c, !c) -> !c\n%1 = bgv.mul %x, %s : (!c, !scaled) -> !product", ""),
     (
@@ -297,7 +297,7 @@ const MENDED: &[(&str, &str)] = &[
 #[test]
 fn after_the_fix_of_types_the_program_lowers() {
     let heir_opt = heir_opt();
-    for (ops, written) in MENDED {
+    for (ops, written) in FIXED {
         let text = lowered("openfhe", ops);
         assert!(!errors(&text).is_empty(), "{ops}");
         let after = fixed(&text);
@@ -313,7 +313,7 @@ fn after_the_fix_of_types_the_program_lowers() {
 }
 
 #[test]
-fn types_that_follow_from_one_another_are_no_error() {
+fn accepts_consistent_types() {
     let heir_opt = heir_opt();
     for ops in LOWERED {
         let text = lowered("openfhe", ops);
@@ -324,7 +324,7 @@ fn types_that_follow_from_one_another_are_no_error() {
 }
 
 #[test]
-fn the_library_decides_which_ops_are_lowered() {
+fn lowered_ops_depend_on_the_library() {
     let heir_opt = heir_opt();
     let negate = "%0 = bgv.negate %x : !c";
     let target = "%0 = ckks.bootstrap %l {targetLevel = 1 : i64} : !low -> !c";
@@ -349,7 +349,7 @@ fn the_library_decides_which_ops_are_lowered() {
 }
 
 #[test]
-fn a_type_that_is_refused_by_itself_is_told_once_where_it_first_stands() {
+fn reports_an_invalid_type_once() {
     let heir_opt = heir_opt();
     for (from, to, message) in [
         ("current = 1", "current = 2", "the level in the ciphertext ring must match"),
@@ -371,7 +371,7 @@ fn a_type_that_is_refused_by_itself_is_told_once_where_it_first_stands() {
 }
 
 #[test]
-fn an_op_with_an_undefined_operand_is_not_judged() {
+fn ignores_ops_with_undefined_operands() {
     for ops in ["%0 = bgv.rotate_cols %x, %n : index : !c", "%0 = bgv.add %n, %p : (!c, !p) -> !c"]
     {
         assert_eq!(errors(&program("openfhe", ops)), ["undefined-value"], "{ops}");
@@ -380,7 +380,7 @@ fn an_op_with_an_undefined_operand_is_not_judged() {
 
 /// After edits of types, the diagnostics equal those from scratch.
 #[test]
-fn edits_of_types_are_followed() {
+fn edits_of_types_equal_fresh_documents() {
     let names = ["!c", "!low", "!scaled", "!wide", "!p", "!switched"];
     for seed in 0..60 {
         let mut random = Random::new(seed);

@@ -1,13 +1,15 @@
 //! Tests on HEIR's annotations of values without a level, and on branches and nested modules.
 
-use super::{generic, levels, said};
+use super::{facts_of_values, generic, levels};
 
-fn written(text: &str) -> String {
-    said(text, &|_, heir, ir, value| heir.written(ir, value).map(|it| it.to_string()))
+fn annotated_levels(text: &str) -> String {
+    facts_of_values(text, &|_, heir, ir, value| {
+        heir.annotated_level(ir, value).map(|it| it.to_string())
+    })
 }
 
 #[test]
-fn a_place_is_no_plaintext() {
+fn positions_are_not_plaintexts() {
     let text = "module attributes {scheme.ckks} {
   func.func @f(%x: tensor<8xf32> {secret.secret}, %s: f32 {secret.secret}) -> tensor<8xf32> {
     %c = arith.constant 0 : index
@@ -19,11 +21,11 @@ fn a_place_is_no_plaintext() {
   }
 }";
     assert_eq!(levels(text), "%x=0 %s=0 %c=- %i=- %0=1 %1=1 %2=1");
-    assert_eq!(written(text), "%x=0 %s=0 %c=- %i=0 %0=1 %1=1 %2=1");
+    assert_eq!(annotated_levels(text), "%x=0 %s=0 %c=- %i=0 %0=1 %1=1 %2=1");
 }
 
 #[test]
-fn what_is_no_plaintext_by_its_type_is_not_encoded() {
+fn does_not_encode_values_of_other_types() {
     let text = "!cc = !openfhe.crypto_context
 !ct = !openfhe.ciphertext
 !pt = !openfhe.plaintext
@@ -40,7 +42,7 @@ module attributes {scheme.bgv} {
 }
 
 #[test]
-fn branches_are_decided_by_constants_alone() {
+fn only_constants_decide_branches() {
     let body = "%c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %c9 = arith.constant 9 : index
@@ -61,7 +63,11 @@ fn branches_are_decided_by_constants_alone() {
     assert!(levels(&text).ends_with("%2=0 %3=0 %4=0"), "{}", levels(&text));
     let constant = text.replace("%d = arith.cmpi slt, %i, %c9 : index", "%d = arith.constant true");
     assert!(levels(&constant).ends_with("%2=0 %3=0 %4=-"), "{}", levels(&constant));
-    assert!(written(&constant).ends_with("%2=0 %3=0 %4=-"), "{}", written(&constant));
+    assert!(
+        annotated_levels(&constant).ends_with("%2=0 %3=0 %4=-"),
+        "{}",
+        annotated_levels(&constant)
+    );
 }
 
 #[test]
@@ -103,14 +109,14 @@ fn does_not_check_the_level_that_a_varying_loop_yields() {
         levels(&text)
     );
     assert!(
-        written(&text).ends_with("%a=0 %1=0 %i=- %b=0 %2=0 %3=1 %c=- %4=1"),
+        annotated_levels(&text).ends_with("%a=0 %1=0 %i=- %b=0 %2=0 %3=1 %c=- %4=1"),
         "{}",
-        written(&text)
+        annotated_levels(&text)
     );
 }
 
 #[test]
-fn a_while_carries_the_level_that_it_takes() {
+fn while_loops_carry_the_level_of_the_initial_value() {
     let body = "%1 = scf.while (%b = %a) : (i16) -> i16 {
         %d = arith.cmpi sgt, %b, %q : i16
         scf.condition(%d) %b : i16
@@ -128,11 +134,11 @@ fn a_while_carries_the_level_that_it_takes() {
         "{}",
         levels(&text)
     );
-    assert!(written(&text).ends_with("%3=1 %4=-"), "{}", written(&text));
+    assert!(annotated_levels(&text).ends_with("%3=1 %4=-"), "{}", annotated_levels(&text));
 }
 
 #[test]
-fn a_loop_that_runs_once_carries_nothing_round() {
+fn loops_that_run_once_carry_nothing() {
     let text = |header: &str, end: &str| {
         let body = format!(
             "%c0 = arith.constant 0 : index
@@ -174,9 +180,9 @@ fn a_loop_that_runs_once_carries_nothing_round() {
 }
 
 #[test]
-fn what_is_wanted_where_no_level_is_known_is_not_taken_for_fresh() {
+fn plaintexts_of_unknown_sums_have_no_level() {
     let of = |body: &str| {
-        let said = written(&generic("scheme.bgv", body));
+        let said = annotated_levels(&generic("scheme.bgv", body));
         said.split(' ').skip(2).collect::<Vec<_>>().join(" ")
     };
     // HEIR reports an error: the encoded plaintext of a product depends on the product itself.
@@ -188,7 +194,7 @@ fn what_is_wanted_where_no_level_is_known_is_not_taken_for_fresh() {
     let text = generic("scheme.bgv", feedback)
         .replace("init %q", "init %q {mgmt.mgmt = #mgmt.mgmt<level = 1>}")
         .replace("%a, %p", "%a, %p {mgmt.mgmt = #mgmt.mgmt<level = 7>}");
-    assert_eq!(super::annotations::told(&text), "");
+    assert_eq!(super::annotations::codes_by_line(&text), "");
     // If a sum is unknown, the level that it needs for its operand is unknown too, also if the
     // operand has another `mgmt.init`.
     let unknown = "%1 = mgmt.modreduce %a : i16
@@ -202,18 +208,18 @@ fn what_is_wanted_where_no_level_is_known_is_not_taken_for_fresh() {
 }
 
 #[test]
-fn what_is_encoded_a_second_time_has_the_level_of_the_first() {
+fn repeated_encodings_have_the_same_level() {
     let body = "%1 = mgmt.modreduce %a : i16
       %2 = arith.addi %1, %q : i16
       %3 = mgmt.init %p : i16
       %4 = mgmt.init %3 : i16
       secret.yield %2 : i16";
-    let said = written(&generic("scheme.ckks", body));
+    let said = annotated_levels(&generic("scheme.ckks", body));
     assert!(said.ends_with("%p=1 %0=1 %a=0 %1=1 %2=1 %3=1 %4=1"), "{said}");
 }
 
 #[test]
-fn what_a_loop_starts_with_does_not_go_past_it_if_it_runs() {
+fn initial_values_do_not_pass_a_loop_that_runs() {
     let of = |high: &str| {
         let body = format!(
             "%1 = affine.for %i = 0 to 1 iter_args(%b = %q) -> (i16) {{
@@ -226,7 +232,7 @@ fn what_a_loop_starts_with_does_not_go_past_it_if_it_runs() {
       }}
       secret.yield %a : i16"
         );
-        written(&generic("scheme.ckks", &body))
+        annotated_levels(&generic("scheme.ckks", &body))
     };
     // The loop runs, so the plaintext becomes `%c`, at one used level, but not `%1`, at none. If
     // the loop did not run, it would become `%2`, which would then be `%q`.

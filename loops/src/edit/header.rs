@@ -7,7 +7,7 @@ use noisy_syntax::{AttrData, Ir, Op, OpKind, Source, TokenKind};
 
 /// The parts of a header, with their byte ranges in the file.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(super) struct LoopHeader {
     pub(super) op: Op,
     /// The name of the variable, with its `%`.
     pub(super) iv: String,
@@ -15,21 +15,21 @@ pub(super) struct Header {
     /// The range from the variable to the end of the step, or of the upper bound if no step is
     /// written.
     pub(super) range: Range<usize>,
-    pub(super) low: Range<usize>,
+    pub(super) lower: Range<usize>,
     /// The range from the upper bound to the end of the step.
-    pub(super) high: Range<usize>,
+    pub(super) upper_and_step: Range<usize>,
     /// The bounds, if they are constants.
-    pub(super) numbers: (Option<i64>, Option<i64>),
+    pub(super) constant_bounds: (Option<i64>, Option<i64>),
     pub(super) step: i64,
     /// The range of the body, without its terminator.
     pub(super) body: Range<usize>,
     /// The values of `iter_args`, if there are any.
-    pub(super) carried: Option<Carried>,
+    pub(super) iter_args: Option<IterArgs>,
 }
 
 /// The values that a loop carries from one iteration to the next (`iter_args`), as text.
 #[derive(Clone, Debug)]
-pub(super) struct Carried {
+pub(super) struct IterArgs {
     /// The name of the results, with its `%`. Several results share it: `%r#0`, `%r#1`.
     pub(super) result: String,
     /// The range of the result list, with the number of results: `%r:2`.
@@ -37,14 +37,14 @@ pub(super) struct Carried {
     /// The names of the region arguments.
     pub(super) args: Vec<String>,
     /// The ranges of the initial values.
-    pub(super) starts: Vec<Range<usize>>,
+    pub(super) initial_values: Vec<Range<usize>>,
     /// The ranges of the operands of the terminator.
     pub(super) yielded: Vec<Range<usize>>,
 }
 
-impl Carried {
+impl IterArgs {
     /// Returns the uses of the results if they had the given name.
-    pub(super) fn uses(&self, name: &str) -> Vec<String> {
+    pub(super) fn uses_named(&self, name: &str) -> Vec<String> {
         match self.args.len() {
             1 => vec![name.to_owned()],
             n => (0..n).map(|at| format!("{name}#{at}")).collect(),
@@ -52,7 +52,7 @@ impl Carried {
     }
 
     /// Returns the definition of the results if they had the given name.
-    pub(super) fn definition(&self, name: &str) -> String {
+    pub(super) fn definition_named(&self, name: &str) -> String {
         match self.args.len() {
             1 => name.to_owned(),
             n => format!("{name}:{n}"),
@@ -60,7 +60,7 @@ impl Carried {
     }
 }
 
-impl Header {
+impl LoopHeader {
     /// Reads the header of a loop in its custom form.
     pub(super) fn of(source: &Source, op: Op) -> Option<Self> {
         let ir = source.ir();
@@ -138,7 +138,7 @@ impl Header {
             (fits && n_names == 1).then_some(())?;
             let result_range = span(0).start..span(name - 2).end;
             let result = text(span(0)).to_owned();
-            Some(Carried { result, result_range, args, starts, yielded })
+            Some(IterArgs { result, result_range, args, initial_values: starts, yielded })
         };
         let low = span(first).start..span(to - 1).end;
         let high = span(to + 1).start..span(step_at - 1).end;
@@ -147,24 +147,24 @@ impl Header {
             iv: text(span(iv)).to_owned(),
             iv_range: span(iv),
             range: span(iv).start..span(n - 1).end,
-            numbers: (number(&low), number(&high)),
-            low,
-            high: high.start..span(n - 1).end,
+            constant_bounds: (number(&low), number(&high)),
+            lower: low,
+            upper_and_step: high.start..span(n - 1).end,
             step,
             body: inside,
-            carried,
+            iter_args: carried,
         })
     }
 
     /// Returns the number of iterations if the bounds are constants.
-    pub(super) fn trips(&self) -> Option<i64> {
-        let (low, high) = (self.numbers.0?, self.numbers.1?);
+    pub(super) fn trip_count(&self) -> Option<i64> {
+        let (low, high) = (self.constant_bounds.0?, self.constant_bounds.1?);
         let size = high.checked_sub(low)?.max(0);
         Some(size / self.step + i64::from(size % self.step != 0))
     }
 
     /// Returns the ops of the body, without nested ops and without the terminator.
-    pub(super) fn ops(&self, ir: &Ir) -> Vec<Op> {
+    pub(super) fn body_ops(&self, ir: &Ir) -> Vec<Op> {
         let region = ir.op(self.op).regions[0].1;
         let is_meant = |it: &Op| ir.op(*it).kind.is_op() && ir.op(*it).kind != OpKind::AffineYield;
         ir.items(region).filter(is_meant).collect()

@@ -5,10 +5,7 @@ use noisy_syntax::{Form, Ir, Op, Source, TokenKind, Value};
 use rustc_hash::FxHashSet;
 
 /// Returns the ranges of the value names in a text for which `is_meant` is true.
-pub(super) fn defined_in(
-    text: &str,
-    is_meant: impl Fn(&str) -> bool,
-) -> Vec<std::ops::Range<usize>> {
+pub(super) fn names_in(text: &str, is_meant: impl Fn(&str) -> bool) -> Vec<std::ops::Range<usize>> {
     let mut out = Vec::new();
     for token in lex(text).tokens {
         let range = token.span().start as usize..token.span().end as usize;
@@ -20,7 +17,7 @@ pub(super) fn defined_in(
 }
 
 /// Returns the names, with their `%`, that are defined inside an op.
-pub(super) fn definitions(source: &Source, op: Op) -> Vec<String> {
+pub(super) fn names_defined_in(source: &Source, op: Op) -> Vec<String> {
     let ir = source.ir();
     let mut out = Vec::new();
     let mut seen = FxHashSet::default();
@@ -55,11 +52,11 @@ pub fn is_defined(ir: &Ir, value: Value) -> bool {
 }
 
 /// Returns a text in which each of `names` is replaced by `new` of it.
-pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> String {
+pub fn with_names_replaced(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> String {
     let names: FxHashSet<&str> = names.iter().map(String::as_str).collect();
     let mut out = String::new();
     let mut at = 0;
-    for range in defined_in(text, |name| names.contains(name)) {
+    for range in names_in(text, |name| names.contains(name)) {
         out += &text[at..range.start];
         out += &new(&text[range.clone()]);
         at = range.end;
@@ -69,7 +66,7 @@ pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> St
 
 /// Returns the stem of a new name. A number gets a letter in front, because a name that begins with
 /// a digit may only contain digits.
-pub fn stem(name: &str) -> String {
+pub fn fresh_stem(name: &str) -> String {
     match name.strip_prefix('%') {
         Some(bare) if bare.starts_with(|it: char| it.is_ascii_digit()) => format!("%v{bare}"),
         _ => name.to_owned(),
@@ -78,9 +75,9 @@ pub fn stem(name: &str) -> String {
 
 /// Returns the name with a suffix, extended until it does not occur in the text. For a number, the
 /// stem does not occur either, so that no other name results in the same new name.
-pub fn fresh(text: &str, name: &str, suffix: &str) -> String {
+pub fn fresh_name(text: &str, name: &str, suffix: &str) -> String {
     let is_free = |name: &str| !text.contains(name);
-    let mut stem = stem(name);
+    let mut stem = fresh_stem(name);
     while stem != name && !is_free(&stem) {
         stem.insert(1, 'v');
     }

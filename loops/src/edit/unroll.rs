@@ -2,35 +2,37 @@
 
 use noisy_syntax::TextEdit;
 
-use super::header::Header;
-use super::names::{self, fresh, renamed};
-use super::{EditResult, Edits, MOST_COPIED, UNROLL, carry_nothing, insert};
+use super::header::LoopHeader;
+use super::names::{self, fresh_name, with_names_replaced};
+use super::{
+    EditBuilder, EditResult, MAX_COPIED_BYTES, UNROLL_FACTOR, check_no_iter_args, insertion,
+};
 
 /// The bounds of the loop over groups of iterations, and of the loop over the remaining iterations.
-struct Split {
+struct GroupBounds {
     /// The upper bound of the loop over groups, if it changes.
     high: Option<String>,
     /// The lower bound of the remaining iterations, if there are any.
     rest: Option<String>,
 }
 
-impl Edits<'_> {
+impl EditBuilder<'_> {
     /// Divides the iterations of a loop into groups of `size` and a rest.
-    fn split(&self, it: &Header, size: i64) -> Result<Split, String> {
+    fn group_bounds(&self, it: &LoopHeader, size: i64) -> Result<GroupBounds, String> {
         let by = it.step.checked_mul(size).ok_or("the step is too large")?;
-        let low = it.numbers.0.ok_or("the lower bound is not a number")?;
-        if let Some(trips) = it.trips() {
+        let low = it.constant_bounds.0.ok_or("the lower bound is not a number")?;
+        if let Some(trips) = it.trip_count() {
             if trips < size {
                 return Err(format!("there are only {trips} iterations"));
             }
             if trips % size == 0 {
-                return Ok(Split { high: None, rest: None });
+                return Ok(GroupBounds { high: None, rest: None });
             }
             // This cannot overflow: it is at most the last value of the variable.
             let end = (low + (trips / size) * by).to_string();
-            return Ok(Split { high: Some(end.clone()), rest: Some(end) });
+            return Ok(GroupBounds { high: Some(end.clone()), rest: Some(end) });
         }
-        let high = self.text(&(it.high.start..self.end_of_high(it)));
+        let high = self.text(&(it.upper_and_step.start..self.end_of_high(it)));
         if !high.starts_with('%') {
             return Err("the upper bound is neither a number nor a value".to_owned());
         }
@@ -38,28 +40,35 @@ impl Edits<'_> {
         let end = format!("((d0 + {back}) floordiv {by}) * {by} + {low}");
         // For a loop without iterations, the upper bound of the groups is below the lower bound.
         let rest = format!("max affine_map<(d0) -> ({end}, {low})>({high})");
-        Ok(Split { high: Some(format!("affine_map<(d0) -> ({end})>({high})")), rest: Some(rest) })
+        Ok(GroupBounds {
+            high: Some(format!("affine_map<(d0) -> ({end})>({high})")),
+            rest: Some(rest),
+        })
     }
 
-    /// Returns the edits of the header that change the step to [`UNROLL`] iterations, and that add
+    /// Returns the edits of the header that change the step to [`UNROLL_FACTOR`] iterations, and that add
     /// a loop for the remaining iterations.
-    fn grouped(&self, it: &Header, split: &Split) -> EditResult {
-        let step = it.step.checked_mul(UNROLL).ok_or("the step is too large")?;
+    fn group_edits(&self, it: &LoopHeader, split: &GroupBounds) -> EditResult {
+        let step = it.step.checked_mul(UNROLL_FACTOR).ok_or("the step is too large")?;
         let old = self.end_of_high(it);
         let mut out = Vec::new();
         match &split.high {
             Some(high) => {
-                let range = it.high.start..it.high.end;
+                let range = it.upper_and_step.start..it.upper_and_step.end;
                 out.push(TextEdit { range, text: format!("{high} step {step}") });
             }
-            None => out.push(TextEdit { range: old..it.high.end, text: format!(" step {step}") }),
+            None => out.push(TextEdit {
+                range: old..it.upper_and_step.end,
+                text: format!(" step {step}"),
+            }),
         }
         if let Some(rest) = &split.rest {
             let whole = self.ir.range(it.op);
-            may_copy(whole.len())?;
+            check_copy_size(whole.len())?;
             let indent = self.indent(it.op);
-            let (results, tail) = self.going_on(it, "_groups", it.high.start, &mut out);
-            out.push(insert(
+            let (results, tail) =
+                self.continuation(it, "_groups", it.upper_and_step.start, &mut out);
+            out.push(insertion(
                 whole.end,
                 format!("\n{indent}{results}affine.for {} = {rest} to {tail}", it.iv),
             ));
@@ -71,60 +80,65 @@ impl Edits<'_> {
     /// definition of its results, and the text of the loop from `from` on. The second loop takes
     /// over the name of the original results; an edit gives the results of the first loop a new
     /// name.
-    fn going_on(
+    fn continuation(
         &self,
-        it: &Header,
+        it: &LoopHeader,
         suffix: &str,
         from: usize,
         edits: &mut Vec<TextEdit>,
     ) -> (String, String) {
         let end = self.ir.range(it.op).end;
-        let Some(carried) = &it.carried else {
+        let Some(carried) = &it.iter_args else {
             return (String::new(), self.text(&(from..end)));
         };
         let name = self.fresh_in_function(it, &carried.result, suffix);
-        let text = carried.definition(&name);
+        let text = carried.definition_named(&name);
         edits.push(TextEdit { range: carried.result_range.clone(), text });
         let (mut out, mut at) = (String::new(), from);
-        for (start, value) in carried.starts.iter().zip(carried.uses(&name)) {
+        for (start, value) in carried.initial_values.iter().zip(carried.uses_named(&name)) {
             out += &self.text(&(at..start.start));
             out += &value;
             at = start.end;
         }
         out += &self.text(&(at..end));
-        (format!("{} = ", carried.definition(&carried.result)), out)
+        (format!("{} = ", carried.definition_named(&carried.result)), out)
     }
 
-    fn fresh_in_function(&self, it: &Header, name: &str, suffix: &str) -> String {
+    fn fresh_in_function(&self, it: &LoopHeader, name: &str, suffix: &str) -> String {
         let function = self.ir.function_of(it.op).unwrap_or(it.op);
-        fresh(&self.text(&self.ir.range(function)), name, suffix)
+        fresh_name(&self.text(&self.ir.range(function)), name, suffix)
     }
 
-    /// Returns the text of all iterations of a group but the first, as renamed copies of `inside`,
-    /// and the values that the last iteration yields. `body_of` is the loop with the body `inside`.
-    fn copies(&self, it: &Header, inside: &str, body_of: &Header) -> (String, Vec<String>) {
+    /// Returns the text of all iterations of a group but the first, as renamed copies of `body_text`,
+    /// and the values that the last iteration yields. `body_of` is the loop with the body `body_text`.
+    fn renamed_copies(
+        &self,
+        it: &LoopHeader,
+        inside: &str,
+        body_of: &LoopHeader,
+    ) -> (String, Vec<String>) {
         let function = self.ir.function_of(it.op).unwrap_or(it.op);
         let all = self.text(&self.ir.range(function));
-        let mut names = names::definitions(self.source, body_of.op);
+        let mut names = names::names_defined_in(self.source, body_of.op);
         if body_of.op != it.op {
             // The variables of the loops in between keep their names.
             let mut around = vec![body_of.iv.clone()];
-            around.extend(self.chain(it).iter().map(|it| it.iv.clone()));
+            around.extend(self.perfect_nest(it).iter().map(|it| it.iv.clone()));
             names.retain(|name| !around.contains(name));
         }
         names.push(it.iv.clone());
         let indent = self.indent(body_of.op);
         let mut out = String::new();
-        let (args, yielded) = match &it.carried {
+        let (args, yielded) = match &it.iter_args {
             Some(it) => (&it.args[..], it.yielded.iter().map(|it| self.text(it)).collect()),
             None => (&[][..], Vec::new()),
         };
         names.extend(args.iter().cloned());
         let mut passed: Vec<String> = yielded.clone();
-        for copy in 1..UNROLL {
+        for copy in 1..UNROLL_FACTOR {
             let new = |name: &str| match args.iter().position(|it| it == name) {
                 Some(at) => passed[at].clone(),
-                None => fresh(&all, name, &format!("_{copy}")),
+                None => fresh_name(&all, name, &format!("_{copy}")),
             };
             let by = it.step * copy;
             out += &format!(
@@ -132,36 +146,36 @@ impl Edits<'_> {
                 new(&it.iv),
                 it.iv
             );
-            out += &renamed(inside, &names, &new);
-            passed = yielded.iter().map(|it| renamed(it, &names, &new)).collect();
+            out += &with_names_replaced(inside, &names, &new);
+            passed = yielded.iter().map(|it| with_names_replaced(it, &names, &new)).collect();
         }
         (out, passed)
     }
 
     /// Returns the perfectly nested loops from `it` to the innermost loop.
-    fn chain(&self, it: &Header) -> Vec<Header> {
+    fn perfect_nest(&self, it: &LoopHeader) -> Vec<LoopHeader> {
         let mut out = vec![it.clone()];
-        while let Some(inner) = out.last().and_then(|it| self.inner(it)) {
+        while let Some(inner) = out.last().and_then(|it| self.only_inner_loop(it)) {
             out.push(inner);
         }
         out
     }
 
-    pub(super) fn unroll(&self, it: &Header) -> EditResult {
-        let split = self.split(it, UNROLL)?;
-        let inside = self.inside(it);
-        may_copy(inside.len())?;
-        if let Some(carried) = &it.carried {
+    pub(super) fn unroll(&self, it: &LoopHeader) -> EditResult {
+        let split = self.group_bounds(it, UNROLL_FACTOR)?;
+        let inside = self.body_text(it);
+        check_copy_size(inside.len())?;
+        if let Some(carried) = &it.iter_args {
             let whole = self.text(&self.ir.range(it.op));
             if carried.args.iter().any(|it| whole.contains(&format!("{it}#"))) {
                 return Err("a carried value is written with a number, such as %x#1".to_owned());
             }
         }
-        let mut out = self.grouped(it, &split)?;
+        let mut out = self.group_edits(it, &split)?;
         let end = it.body.start + inside.len();
-        let (copies, passed) = self.copies(it, &inside, it);
-        out.push(insert(end, copies));
-        if let Some(carried) = &it.carried {
+        let (copies, passed) = self.renamed_copies(it, &inside, it);
+        out.push(insertion(end, copies));
+        if let Some(carried) = &it.iter_args {
             let both = carried.yielded.iter().zip(passed);
             out.extend(both.map(|(range, text)| TextEdit { range: range.clone(), text }));
         }
@@ -170,34 +184,34 @@ impl Edits<'_> {
 
     /// Unrolls a loop and jams the copies into the innermost loop. `None` if there is no inner
     /// loop.
-    pub(super) fn unroll_and_jam(&self, it: &Header) -> Option<EditResult> {
-        let chain = self.chain(it);
+    pub(super) fn unroll_and_jam(&self, it: &LoopHeader) -> Option<EditResult> {
+        let chain = self.perfect_nest(it);
         let innermost = chain.last().filter(|last| last.op != it.op)?;
         Some(self.jam(it, &chain[1..], innermost))
     }
 
-    fn jam(&self, it: &Header, inner: &[Header], innermost: &Header) -> EditResult {
-        carry_nothing(&[it])?;
-        carry_nothing(&inner.iter().collect::<Vec<_>>())?;
-        if let Some(reader) = inner.iter().find(|inner| self.reads(inner, &it.iv)) {
+    fn jam(&self, it: &LoopHeader, inner: &[LoopHeader], innermost: &LoopHeader) -> EditResult {
+        check_no_iter_args(&[it])?;
+        check_no_iter_args(&inner.iter().collect::<Vec<_>>())?;
+        if let Some(reader) = inner.iter().find(|inner| self.has_bound_on(inner, &it.iv)) {
             return Err(format!("the bounds of the loop over {} depend on {}", reader.iv, it.iv));
         }
         let numbers: Option<Vec<u32>> = inner.iter().map(|it| self.nest.loop_of(it.op)).collect();
         let both = self.nest.loop_of(it.op).zip(numbers);
         let (outer, numbers) = both.ok_or("the loops have a form that is not supported")?;
-        let span = it.step.checked_mul(UNROLL - 1).ok_or("the step is too large")?;
-        self.legality.jams(outer, &numbers, i128::from(span)).map_err(|it| self.why(it))?;
-        let split = self.split(it, UNROLL)?;
-        let inside = self.inside(innermost);
-        may_copy(inside.len())?;
-        let mut out = self.grouped(it, &split)?;
+        let span = it.step.checked_mul(UNROLL_FACTOR - 1).ok_or("the step is too large")?;
+        self.legality.jams(outer, &numbers, i128::from(span)).map_err(|it| self.describe(it))?;
+        let split = self.group_bounds(it, UNROLL_FACTOR)?;
+        let inside = self.body_text(innermost);
+        check_copy_size(inside.len())?;
+        let mut out = self.group_edits(it, &split)?;
         let end = innermost.body.start + inside.len();
-        out.push(insert(end, self.copies(it, &inside, innermost).0));
+        out.push(insertion(end, self.renamed_copies(it, &inside, innermost).0));
         Ok(out)
     }
 
-    pub(super) fn peel(&self, it: &Header) -> EditResult {
-        let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
+    pub(super) fn peel(&self, it: &LoopHeader) -> EditResult {
+        let (Some(low), Some(trips)) = (it.constant_bounds.0, it.trip_count()) else {
             return Err("the bounds are not numbers".to_owned());
         };
         if trips < 2 {
@@ -205,29 +219,31 @@ impl Edits<'_> {
         }
         let next = low.checked_add(it.step).ok_or("the step is too large")?;
         let whole = self.ir.range(it.op);
-        may_copy(whole.len())?;
+        check_copy_size(whole.len())?;
         let indent = self.indent(it.op);
         let rest = self.text(&(it.range.end..whole.end));
         let end = low.checked_add(1).ok_or("the bounds are too large")?;
         let mut out = Vec::new();
         let mut results = String::new();
-        if let Some(carried) = &it.carried {
+        if let Some(carried) = &it.iter_args {
             let name = self.fresh_in_function(it, &carried.result, "_first");
-            results = format!("{} = ", carried.definition(&name));
-            let both = carried.starts.iter().zip(carried.uses(&name));
+            results = format!("{} = ", carried.definition_named(&name));
+            let both = carried.initial_values.iter().zip(carried.uses_named(&name));
             out.extend(both.map(|(range, text)| TextEdit { range: range.clone(), text }));
         }
         let first = format!("{results}affine.for {} = {low} to {end}{rest}\n{indent}", it.iv);
-        out.push(insert(whole.start, first));
-        out.push(TextEdit { range: it.low.clone(), text: next.to_string() });
+        out.push(insertion(whole.start, first));
+        out.push(TextEdit { range: it.lower.clone(), text: next.to_string() });
         Ok(out)
     }
 }
 
 /// Returns an error if a text is too large to be copied.
-fn may_copy(n_bytes: usize) -> Result<(), String> {
-    if n_bytes > MOST_COPIED {
-        return Err(format!("the body has {n_bytes} bytes, and at most {MOST_COPIED} are copied"));
+fn check_copy_size(n_bytes: usize) -> Result<(), String> {
+    if n_bytes > MAX_COPIED_BYTES {
+        return Err(format!(
+            "the body has {n_bytes} bytes, and at most {MAX_COPIED_BYTES} are copied"
+        ));
     }
     Ok(())
 }

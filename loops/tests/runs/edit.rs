@@ -1,7 +1,7 @@
 //! Checks that the edits of transformations give valid programs with fresh names.
 
-use noisy_loops::edit::names::fresh;
-use noisy_loops::edit::{Options, offers};
+use noisy_loops::edit::names::fresh_name;
+use noisy_loops::edit::{LoopOptions, offers};
 use noisy_syntax::{OpKind, Source, TextEdit};
 
 /// Applies edits, which do not overlap, to a text.
@@ -18,7 +18,7 @@ fn all(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     ir.walk(ir.root(), &mut |op| {
         if ir.op(op).kind == OpKind::AffineFor {
-            let offers = offers(&source, op, &Options::default());
+            let offers = offers(&source, op, &LoopOptions::default());
             out.extend(offers.into_iter().filter_map(|it| Some((it.title, it.edits.ok()?))));
         }
     });
@@ -83,10 +83,10 @@ fn keeps_names_that_an_unknown_header_only_uses() {
 
 #[test]
 fn fresh_names_begin_with_no_digit_and_are_unused() {
-    assert_eq!(fresh("%a = %0", "%a", "_1"), "%a_1");
-    assert_eq!(fresh("%a = %a_1", "%a", "_1"), "%a_1_0");
-    assert_eq!(fresh("%a = %0", "%0", "_1"), "%v0_1");
+    assert_eq!(fresh_name("%a = %0", "%a", "_1"), "%a_1");
+    assert_eq!(fresh_name("%a = %a_1", "%a", "_1"), "%a_1_0");
+    assert_eq!(fresh_name("%a = %0", "%0", "_1"), "%v0_1");
     // `%v0_1` could also be a copy of `%v0`.
-    assert_eq!(fresh("%0 = %v0", "%0", "_1"), "%vv0_1");
-    assert_eq!(fresh("%0 = %v0", "%v0", "_1"), "%v0_1");
+    assert_eq!(fresh_name("%0 = %v0", "%0", "_1"), "%vv0_1");
+    assert_eq!(fresh_name("%0 = %v0", "%v0", "_1"), "%v0_1");
 }

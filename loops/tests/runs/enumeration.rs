@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use noisy_loops::{Body, Interval, Limits, dependences};
+use noisy_loops::{DependenceLimits, FormInterval, FunctionBody, dependences};
 use noisy_syntax::Source;
 
 use crate::program::{Instance, Program};
@@ -43,14 +43,14 @@ fn dependences_equal_those_of_a_run() {
         let ir = source.ir();
         let wrong = ir.verify();
         assert!(wrong.is_empty(), "{wrong:?}\n{text}");
-        let body = Body::new(ir, ir.functions()[0]);
-        let found = dependences(&body, &Limits::default());
+        let body = FunctionBody::new(ir, ir.functions()[0]);
+        let found = dependences(&body, &DependenceLimits::default());
         assert_eq!(found.unknown, [], "seed {seed}\n{text}");
         let mut got = Found::new();
         for it in &found.known {
             assert!(it.is_exact, "seed {seed}: {it:?}\n{text}");
             let end = |it: Option<i128>| it.expect("all loops are bounded");
-            let range = |it: &Interval| (end(it.least), end(it.greatest));
+            let range = |it: &FormInterval| (end(it.least), end(it.greatest));
             let distance = it.distance.iter().map(range).collect();
             got.insert((it.source, it.target, it.level), distance);
         }

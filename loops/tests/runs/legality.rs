@@ -1,7 +1,7 @@
 //! Compares legality with an enumeration: checks the new order of all pairs of instances that
 //! access the same element in a run of the program.
 
-use noisy_loops::{Body, Legality, Limits, Obstacle};
+use noisy_loops::{DependenceLimits, FunctionBody, Legality, Obstacle};
 use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
@@ -70,8 +70,8 @@ fn allows_exactly_what_a_run_allows() {
         let text = &program.text;
         let source = Source::new(text);
         let ir = source.ir();
-        let body = Body::new(ir, ir.functions()[0]);
-        let legality = Legality::new(&body, &Limits::default()).expect("few dependences");
+        let body = FunctionBody::new(ir, ir.functions()[0]);
+        let legality = Legality::new(&body, &DependenceLimits::default()).expect("few dependences");
         let mut all = Vec::new();
         loops(&program.nodes, &mut Vec::new(), &mut all);
         assert_eq!(all.len(), body.loops.len());
@@ -84,7 +84,7 @@ fn allows_exactly_what_a_run_allows() {
             let met = pairs(&program.instances, around);
             let parallel = keeps(&met, *name, |it| Some(vec![value(it, *name)?, 0]))
                 && keeps(&met, *name, |it| Some(vec![-value(it, *name)?, 0]));
-            check(0, legality.is_parallel(number(*name)), parallel);
+            check(0, legality.check_parallel(number(*name)), parallel);
             // All bands that start at this loop.
             for (inner, path) in &all {
                 let Some(start) = path.iter().position(|it| it == name) else { continue };
@@ -94,7 +94,7 @@ fn allows_exactly_what_a_run_allows() {
                     let time = |it: &Instance| {
                         order.iter().map(|&at| value(it, band[at])).collect::<Option<Vec<i64>>>()
                     };
-                    check(1, legality.permutes(&numbers, order), keeps(&met, *name, time));
+                    check(1, legality.check_permutation(&numbers, order), keeps(&met, *name, time));
                 }
                 if band.len() <= 3 {
                     let sizes = [1, 2, 1000];
@@ -116,7 +116,7 @@ fn allows_exactly_what_a_run_allows() {
                             tiles.chain(points).collect::<Option<Vec<i64>>>()
                         })
                     });
-                    check(2, legality.tiles(&numbers), is_fine);
+                    check(2, legality.check_tiling(&numbers), is_fine);
                 }
             }
             // The later loops in the same enclosing loops.
@@ -129,7 +129,7 @@ fn allows_exactly_what_a_run_allows() {
                     (Some(s), Some(t)) => s <= t,
                     _ => true,
                 });
-                check(3, legality.fuses(number(*name), number(*second)), is_fine);
+                check(3, legality.check_fusion(number(*name), number(*second)), is_fine);
             }
         }
     }

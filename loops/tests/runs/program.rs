@@ -56,13 +56,13 @@ pub(crate) enum Node {
     Access { id: usize, is_store: bool, indices: Vec<Expr> },
 }
 
-pub(crate) struct Maker {
+pub(crate) struct ProgramGenerator {
     pub(crate) random: Random,
     pub(crate) n_accesses: usize,
     pub(crate) rank: usize,
 }
 
-impl Maker {
+impl ProgramGenerator {
     fn expr(&mut self, depth: usize) -> Expr {
         let r = &mut self.random;
         let n = if depth == 0 { 0 } else { 1 + usize::from(r.in_100(35)) };
@@ -225,7 +225,7 @@ pub(crate) struct Program {
 impl Program {
     pub(crate) fn new(seed: u64, depth: usize) -> Self {
         let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let mut maker = Maker { random, n_accesses: 0, rank: 1 + (seed % 2) as usize };
+        let mut maker = ProgramGenerator { random, n_accesses: 0, rank: 1 + (seed % 2) as usize };
         let nodes = maker.nodes(0, depth);
         let shape = vec!["?"; maker.rank].join("x");
         let mut text = format!("func.func @f(%A: memref<{shape}xf32>, %x: f32) {{\n");

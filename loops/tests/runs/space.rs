@@ -2,20 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use noisy_loops::space::{Change, DrawingSize, PointPart, Space};
-use noisy_loops::{Aliasing, Body};
+use noisy_loops::space::{DrawingSize, IterationSpace, PointPart, Reordering};
+use noisy_loops::{AliasAssumptions, FunctionBody};
 use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
 
 /// Collects the accesses before the loop with the address `stop`. Returns true if the nodes contain
 /// this loop.
-fn before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize>) -> bool {
+fn collect_accesses_before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize>) -> bool {
     nodes.iter().any(|node| match node {
         Node::For { body, .. } => {
-            std::ptr::from_ref(node) as usize == stop || before(body, stop, out)
+            std::ptr::from_ref(node) as usize == stop || collect_accesses_before(body, stop, out)
         }
-        Node::If { yes, no, .. } => before(yes, stop, out) || before(no, stop, out),
+        Node::If { yes, no, .. } => {
+            collect_accesses_before(yes, stop, out) || collect_accesses_before(no, stop, out)
+        }
         Node::Access { id, .. } => {
             out.insert(*id);
             false
@@ -41,15 +43,15 @@ fn loops(nodes: &[Node], out: &mut Vec<usize>) {
 }
 
 /// Returns the time of a point in another order. Tiles have size 2 and start at the first values.
-fn time(change: Change, at: &[i64], first: &[i64], steps: &[i64]) -> Vec<i64> {
+fn time(change: Reordering, at: &[i64], first: &[i64], steps: &[i64]) -> Vec<i64> {
     match (change, at) {
-        (Change::ReverseOuter, [i]) => vec![-i],
-        (Change::Interchange, [i, j]) => vec![*j, *i],
-        (Change::Skew, [i, j]) => vec![*i, i + j],
-        (Change::Wavefront, [i, j]) => vec![i + j, *i],
-        (Change::ReverseOuter, [i, j]) => vec![-i, *j],
-        (Change::ReverseInner, [i, j]) => vec![*i, -j],
-        (Change::Tile(2), [i, j]) => {
+        (Reordering::ReverseOuter, [i]) => vec![-i],
+        (Reordering::Interchange, [i, j]) => vec![*j, *i],
+        (Reordering::Skew, [i, j]) => vec![*i, i + j],
+        (Reordering::Wavefront, [i, j]) => vec![i + j, *i],
+        (Reordering::ReverseOuter, [i, j]) => vec![-i, *j],
+        (Reordering::ReverseInner, [i, j]) => vec![*i, -j],
+        (Reordering::Tile(2), [i, j]) => {
             let tile = |it: &i64, at: usize| (it - first[at]) / (2 * steps[at]);
             vec![tile(i, 0), tile(j, 1), *i, *j]
         }
@@ -65,7 +67,7 @@ fn arrows_equal_the_dependences_of_a_run() {
         let text = &program.text;
         let source = Source::new(text);
         let ir = source.ir();
-        let body = Body::new(ir, ir.functions()[0]);
+        let body = FunctionBody::new(ir, ir.functions()[0]);
         let mut names = Vec::new();
         loops(&program.nodes, &mut names);
         let line = |at: usize| text[..at].matches('\n').count() + 1;
@@ -73,8 +75,12 @@ fn arrows_equal_the_dependences_of_a_run() {
         let line_of_access = |id: usize| line(ir.range(body.accesses[id].op).start);
         for number in 0..body.loops.len() {
             let size = DrawingSize { points: 100, tile: 2 };
-            let Ok(space) = Space::new(&source, body.loops[number].op, size, Aliasing::default())
-            else {
+            let Ok(space) = IterationSpace::new(
+                &source,
+                body.loops[number].op,
+                size,
+                AliasAssumptions::default(),
+            ) else {
                 continue;
             };
             // The drawn loops, and the points of their instances.
@@ -82,11 +88,11 @@ fn arrows_equal_the_dependences_of_a_run() {
                 |line: usize| names[(0..names.len()).find(|&it| line_of_loop(it) == line).unwrap()];
             let drawn: Vec<usize> = space.lines.iter().map(|&it| of_line(it)).collect();
             let mut is_before = BTreeSet::new();
-            before(&program.nodes, *drawn.last().unwrap(), &mut is_before);
+            collect_accesses_before(&program.nodes, *drawn.last().unwrap(), &mut is_before);
             let point = |it: &Instance| {
                 let at = it.iteration.iter().position(|it| it.0 == drawn[0])?;
                 let is_here = it.iteration[..at].iter().map(|it| it.1);
-                if !is_here.eq(space.around.iter().map(|it| it.1)) {
+                if !is_here.eq(space.fixed_ivs.iter().map(|it| it.1)) {
                     return None;
                 }
                 let inner = drawn.get(1).map(|name| it.iteration.iter().find(|it| it.0 == *name));
@@ -153,16 +159,17 @@ fn arrows_equal_the_dependences_of_a_run() {
                 let first: Vec<i64> = (0..drawn.len()).map(low).collect();
                 let time = |at: usize| time(it.change, &space.points[at].at, &first, &space.steps);
                 let is_violated = pairs.iter().any(|&(p, q)| time(q) < time(p));
-                let what = format!("seed {seed}, {:?}: {:?}\n{text}", it.change, it.verdict);
+                let what = format!("seed {seed}, {:?}: {:?}\n{text}", it.change, it.legality);
                 assert_eq!(is_violated, !it.backward.is_empty(), "{what}");
                 assert!(it.order.windows(2).all(|pair| time(pair[0]) < time(pair[1])), "{what}");
                 // Legality covers all tile sizes and all points, so a forbidden order may be
                 // correct for the drawn points.
-                let is_all = space.around.is_empty() && !matches!(it.change, Change::Tile(_));
-                assert!(!is_violated || it.verdict.is_err(), "{what}");
-                assert!(!is_all || is_violated || it.verdict.is_ok(), "{what}");
+                let is_all =
+                    space.fixed_ivs.is_empty() && !matches!(it.change, Reordering::Tile(_));
+                assert!(!is_violated || it.legality.is_err(), "{what}");
+                assert!(!is_all || is_violated || it.legality.is_ok(), "{what}");
                 n_forbidden += usize::from(is_violated);
-                n_allowed += usize::from(it.verdict.is_ok());
+                n_allowed += usize::from(it.legality.is_ok());
             }
         }
     }

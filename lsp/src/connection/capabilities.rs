@@ -15,7 +15,7 @@ pub(crate) struct ClientCapabilities {
     /// True if the client shows related information of a diagnostic.
     pub related_information: bool,
     /// True if the client shows unnecessary and deprecated code.
-    pub tags: bool,
+    pub diagnostic_tags: bool,
     /// True if the client shows titles of edits.
     pub annotates_edits: bool,
     /// True if the client asks the user before it applies an edit of the server that needs to be
@@ -69,13 +69,13 @@ pub(crate) struct ClientCapabilities {
     /// True if the client asks for the range of a rename before it asks for the rename.
     pub prepares_renames: bool,
     /// True if the client shows hovers without markup.
-    pub plain_hovers: bool,
+    pub needs_plain_hovers: bool,
     /// True if the client shows the documentation of completions without markup.
-    pub plain_completions: bool,
+    pub needs_plain_completions: bool,
     /// True if the client shows the documentation of signatures without markup.
-    pub plain_signatures: bool,
+    pub needs_plain_signatures: bool,
     /// True if the client accepts parameters of a signature as ranges of its label.
-    pub parameter_places: bool,
+    pub parameter_ranges: bool,
     /// Kinds of completions that the client shows; `None` means those of the first version of the
     /// protocol.
     pub completion_kinds: Option<Vec<lsp::CompletionItemKind>>,
@@ -129,7 +129,7 @@ impl ClientCapabilities {
             encoding: negotiate(offered),
             pulls_diagnostics: has!(text_document.diagnostic).is_some(),
             related_information: yes(has!(text_document.publish_diagnostics.related_information)),
-            tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
+            diagnostic_tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
             annotates_edits: has!(workspace.workspace_edit.change_annotation_support).is_some(),
             confirms_edits: has!(experimental).is_some_and(|it| it["confirmsEdits"] == true),
             document_changes: yes(has!(workspace.workspace_edit.document_changes)),
@@ -167,14 +167,14 @@ impl ClientCapabilities {
             definition_links: yes(has!(text_document.definition.link_support)),
             applies_edits: yes(has!(workspace.apply_edit)),
             prepares_renames: yes(has!(text_document.rename.prepare_support)),
-            plain_hovers: is_plain(has!(text_document.hover.content_format)),
-            plain_completions: is_plain(has!(
+            needs_plain_hovers: is_plain(has!(text_document.hover.content_format)),
+            needs_plain_completions: is_plain(has!(
                 text_document.completion.completion_item.documentation_format
             )),
-            plain_signatures: is_plain(has!(
+            needs_plain_signatures: is_plain(has!(
                 text_document.signature_help.signature_information.documentation_format
             )),
-            parameter_places: yes(has!(
+            parameter_ranges: yes(has!(
                 text_document
                     .signature_help
                     .signature_information

@@ -1,10 +1,10 @@
 //! The client: its capabilities and settings, and messages and requests to it. The module does not
 //! depend on documents.
 
-pub(crate) mod ask;
 pub(crate) mod capabilities;
-pub(crate) mod config;
-pub(crate) mod docs;
+pub(crate) mod client_requests;
+pub(crate) mod code_pages;
+pub(crate) mod editor_settings;
 pub(crate) mod problems;
 pub(crate) mod progress;
 pub(crate) mod settings;
@@ -12,7 +12,7 @@ pub(crate) mod status;
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use docs::Links;
+use code_pages::CodePages;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tower_lsp::Client;
@@ -21,9 +21,9 @@ use tower_lsp::ls_types as lsp;
 use crate::host;
 use crate::wire::outbox::Outbox;
 use capabilities::ClientCapabilities;
-use problems::Problems;
-use progress::Cancellable;
-use settings::Store;
+use problems::SettingsProblems;
+use progress::RunningWork;
+use settings::SettingsStore;
 use status::Status;
 
 /// One connection to a client.
@@ -34,14 +34,14 @@ pub(crate) struct Connection {
     /// The status of the server.
     pub status: Status,
     /// Work that the user may cancel.
-    pub progress: Cancellable,
-    pub settings: Store,
+    pub progress: RunningWork,
+    pub settings: SettingsStore,
     /// Mistakes in the settings.
-    pub problems: Problems,
+    pub settings_problems: SettingsProblems,
     runtime: Handle,
     capabilities: OnceLock<ClientCapabilities>,
     client: OnceLock<Client>,
-    docs: OnceLock<Links>,
+    code_pages: OnceLock<CodePages>,
     trace: Mutex<lsp::TraceValue>,
 }
 
@@ -51,13 +51,13 @@ impl Connection {
         Self {
             outbox: Outbox::default(),
             status: Status::default(),
-            progress: Cancellable::default(),
-            settings: Store::default(),
-            problems: Problems::default(),
+            progress: RunningWork::default(),
+            settings: SettingsStore::default(),
+            settings_problems: SettingsProblems::default(),
             runtime,
             capabilities: OnceLock::new(),
             client: OnceLock::new(),
-            docs: OnceLock::new(),
+            code_pages: OnceLock::new(),
             trace: Mutex::default(),
         }
     }
@@ -96,13 +96,13 @@ impl Connection {
     }
 
     /// Returns the pages of diagnostic codes; `None` before they are written.
-    pub(crate) fn docs(&self) -> Option<&Links> {
-        self.docs.get()
+    pub(crate) fn code_pages(&self) -> Option<&CodePages> {
+        self.code_pages.get()
     }
 
     /// Stores the pages of diagnostic codes. Further calls have no effect.
-    pub(crate) fn set_docs(&self, links: Links) {
-        let _ = self.docs.set(links);
+    pub(crate) fn set_code_pages(&self, links: CodePages) {
+        let _ = self.code_pages.set(links);
     }
 
     /// Returns the level of detail of `$/logTrace`.

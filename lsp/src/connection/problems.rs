@@ -11,7 +11,7 @@ use super::{Connection, status};
 
 /// The mistakes, and the diagnostics of configuration files that show them.
 #[derive(Debug, Default)]
-pub(crate) struct Problems {
+pub(crate) struct SettingsProblems {
     state: Mutex<ProblemLists>,
 }
 
@@ -24,7 +24,7 @@ struct ProblemLists {
     open: FxHashSet<lsp::Uri>,
 }
 
-impl Problems {
+impl SettingsProblems {
     fn state(&self) -> MutexGuard<'_, ProblemLists> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl Problems {
 /// Shows a mistake in the settings. Returns true if it is new.
 pub(crate) fn show(connection: &Connection, why: &str) -> bool {
     let message = format!("noisy: {why}");
-    let is_new = connection.problems.add(&message);
+    let is_new = connection.settings_problems.add(&message);
     if is_new {
         connection.show(lsp::MessageType::WARNING, &message);
         status::send(connection);
@@ -58,13 +58,13 @@ pub(crate) fn show(connection: &Connection, why: &str) -> bool {
 }
 
 /// Shows the mistakes of a configuration file as a message and as diagnostics.
-pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::Invalid) {
+pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::InvalidConfig) {
     if !show(connection, &invalid.to_string()) {
         return;
     }
     let path = std::path::absolute(&invalid.path).unwrap_or_else(|_| invalid.path.clone());
     let Some(uri) = lsp::Uri::from_file_path(path) else { return };
-    let diagnostic = |it: &noisy_settings::Problem| {
+    let diagnostic = |it: &noisy_settings::ConfigProblem| {
         let at = lsp::Position::new(it.line as u32 - 1, it.column as u32 - 1);
         lsp::Diagnostic {
             range: lsp::Range::new(at, at),
@@ -75,7 +75,7 @@ pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::In
         }
     };
     let diagnostics: Vec<_> = invalid.problems.iter().map(diagnostic).collect();
-    let mut state = connection.problems.state();
+    let mut state = connection.settings_problems.state();
     if !state.open.contains(&uri) {
         publish(connection, &uri, None, &diagnostics);
     }
@@ -89,14 +89,14 @@ pub(crate) fn set_open(
     version: i32,
     found: Vec<lsp::Diagnostic>,
 ) {
-    let mut state = connection.problems.state();
+    let mut state = connection.settings_problems.state();
     state.open.insert(uri.clone());
     publish(connection, uri, Some(version), &found);
 }
 
 /// Publishes the diagnostics of the file on the disk after a configuration file was closed.
 pub(crate) fn set_closed(connection: &Connection, uri: &lsp::Uri) {
-    let mut state = connection.problems.state();
+    let mut state = connection.settings_problems.state();
     state.open.remove(uri);
     let found = state.on_disk.get(uri).map_or(&[][..], Vec::as_slice);
     publish(connection, uri, None, found);
@@ -105,7 +105,7 @@ pub(crate) fn set_closed(connection: &Connection, uri: &lsp::Uri) {
 /// Removes all mistakes, because the settings may have changed. Remaining mistakes are then shown
 /// again.
 pub(crate) fn forget(connection: &Connection) {
-    let mut state = connection.problems.state();
+    let mut state = connection.settings_problems.state();
     state.messages.clear();
     let old = std::mem::take(&mut state.on_disk);
     old.keys().filter(|uri| !state.open.contains(uri)).for_each(|uri| {

@@ -12,34 +12,34 @@ use tokio::sync::watch as cell;
 use tower_lsp::ls_types as lsp;
 
 use super::Connection;
-use super::ask::PATIENCE;
+use super::client_requests::ANSWER_TIMEOUT;
 use crate::host;
 
 /// Delay before the first report. Shorter work shows no progress.
-const MOMENT: Duration = Duration::from_millis(400);
+const PROGRESS_DELAY: Duration = Duration::from_millis(400);
 /// Time between two reports.
-const TICK: Duration = Duration::from_millis(500);
+const REPORT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Running work, by the token of its progress.
 #[derive(Debug, Default)]
-pub(crate) struct Cancellable {
-    last: AtomicU64,
-    flags: Mutex<FxHashMap<String, Arc<Flags>>>,
+pub(crate) struct RunningWork {
+    n_tokens: AtomicU64,
+    flags: Mutex<FxHashMap<String, Arc<WorkState>>>,
 }
 
 #[derive(Debug)]
-struct Flags {
+struct WorkState {
     /// Stops the work when it is set.
     stop: Arc<AtomicBool>,
     /// Becomes true when the user cancels the work.
     cancelled: cell::Sender<bool>,
     done: AtomicBool,
     /// The message of the next report.
-    standing: Arc<Mutex<Option<String>>>,
+    message: Arc<Mutex<Option<String>>>,
 }
 
-impl Cancellable {
-    fn flags(&self) -> std::sync::MutexGuard<'_, FxHashMap<String, Arc<Flags>>> {
+impl RunningWork {
+    fn flags(&self) -> std::sync::MutexGuard<'_, FxHashMap<String, Arc<WorkState>>> {
         self.flags.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,7 +58,7 @@ impl Cancellable {
 pub(crate) struct Progress {
     connection: Arc<Connection>,
     token: String,
-    flags: Arc<Flags>,
+    flags: Arc<WorkState>,
 }
 
 impl Progress {
@@ -70,13 +70,13 @@ impl Progress {
         stop: Arc<AtomicBool>,
         limit: Option<Duration>,
     ) -> Self {
-        let n = connection.progress.last.fetch_add(1, Ordering::Relaxed);
+        let n = connection.progress.n_tokens.fetch_add(1, Ordering::Relaxed);
         let token = format!("noisy/{n}");
-        let flags = Arc::new(Flags {
+        let flags = Arc::new(WorkState {
             stop,
             cancelled: cell::Sender::new(false),
             done: AtomicBool::new(false),
-            standing: Arc::default(),
+            message: Arc::default(),
         });
         connection.progress.flags().insert(token.clone(), flags.clone());
         let it =
@@ -91,14 +91,14 @@ impl Progress {
     }
 
     /// Waits until the user cancels the work.
-    pub(crate) async fn cancelled(&self) {
+    pub(crate) async fn wait_until_cancelled(&self) {
         // `self` owns the sender, so there is no error.
         let _ = self.flags.cancelled.subscribe().wait_for(|it| *it).await;
     }
 
     /// Returns a function that sets the message of the next report.
-    pub(crate) fn watch(&self) -> impl Fn(String) + Send + Sync + use<> {
-        let standing = self.flags.standing.clone();
+    pub(crate) fn message_setter(&self) -> impl Fn(String) + Send + Sync + use<> {
+        let standing = self.flags.message.clone();
         move |it| *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(it)
     }
 }
@@ -114,15 +114,15 @@ async fn show(
     connection: &Connection,
     token: String,
     title: &str,
-    flags: &Flags,
+    flags: &WorkState,
     limit: Option<Duration>,
 ) {
     let start = Instant::now();
-    host::sleep(MOMENT).await;
+    host::sleep(PROGRESS_DELAY).await;
     let is_done = || flags.done.load(Ordering::SeqCst);
     let Some(client) = connection.client().filter(|_| !is_done()) else { return };
     let created = client.create_work_done_progress(lsp::NumberOrString::String(token.clone()));
-    if !matches!(host::timeout(PATIENCE, created).await, Ok(Ok(()))) || is_done() {
+    if !matches!(host::timeout(ANSWER_TIMEOUT, created).await, Ok(Ok(()))) || is_done() {
         return;
     }
     let say = |value: serde_json::Value| {
@@ -130,10 +130,10 @@ async fn show(
     };
     say(json!({ "kind": "begin", "title": title, "cancellable": true, "percentage": 0 }));
     while !is_done() {
-        host::sleep(TICK).await;
+        host::sleep(REPORT_INTERVAL).await;
         let passed = start.elapsed().as_secs_f64();
         let mut report = json!({ "kind": "report", "cancellable": true });
-        let standing = flags.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let standing = flags.message.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut words: Vec<String> = standing.into_iter().collect();
         if let Some(limit) = limit {
             let limit = limit.as_secs_f64();

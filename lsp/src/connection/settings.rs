@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use noisy_settings::{FILE_NAMES, Invalid, Origin, Resolver, Settings, folders};
+use noisy_settings::{ConfigOrigin, ConfigResolver, FILE_NAMES, InvalidConfig, Settings, folders};
 use tower_lsp::ls_types as lsp;
 
-use crate::connection::config::Config;
+use crate::connection::editor_settings::EditorSettings;
 
 /// The settings of a document.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Effective {
+pub(crate) struct EffectiveSettings {
     /// Settings that `noisy.toml` can contain, with the overrides of the editor.
     pub file: Arc<Settings>,
     /// Settings of the editor.
-    pub editor: Arc<Config>,
+    pub editor: Arc<EditorSettings>,
 }
 
 /// A root of the workspace.
@@ -30,53 +30,53 @@ struct WorkspaceRoot {
     /// Its URI, for requests of its settings; `None` for documents outside of all roots.
     uri: Option<lsp::Uri>,
     path: Option<PathBuf>,
-    editor: Arc<Config>,
-    files: Arc<Resolver>,
+    editor: Arc<EditorSettings>,
+    files: Arc<ConfigResolver>,
 }
 
 impl WorkspaceRoot {
-    fn new(uri: Option<lsp::Uri>, editor: Arc<Config>) -> Self {
+    fn new(uri: Option<lsp::Uri>, editor: Arc<EditorSettings>) -> Self {
         let path = uri.as_ref().and_then(lsp::Uri::to_file_path).map(std::borrow::Cow::into_owned);
         let files = resolver(&editor, path.as_deref());
         Self { uri, path, editor, files }
     }
 }
 
-fn resolver(editor: &Config, root: Option<&Path>) -> Arc<Resolver> {
-    let origin = match &editor.file {
+fn resolver(editor: &EditorSettings, root: Option<&Path>) -> Arc<ConfigResolver> {
+    let origin = match &editor.config_file {
         // The path may be relative to the root.
-        Some(file) => Origin::File(root.map_or_else(|| file.clone(), |root| root.join(file))),
-        None => Origin::Nearest,
+        Some(file) => ConfigOrigin::File(root.map_or_else(|| file.clone(), |root| root.join(file))),
+        None => ConfigOrigin::Nearest,
     };
-    Arc::new(Resolver::new(origin, editor.overrides.clone()))
+    Arc::new(ConfigResolver::new(origin, editor.overrides.clone()))
 }
 
 /// All settings of a connection.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct SettingsStore {
     /// Settings from `initialize`, until the editor sends others.
-    initial: Mutex<Option<Config>>,
+    initial: Mutex<Option<EditorSettings>>,
     /// The first root contains the documents outside of all others.
     roots: Mutex<Vec<WorkspaceRoot>>,
-    /// Number of assigned turns ([`Store::turn`]).
-    turns: AtomicU64,
+    /// Number of assigned turns ([`SettingsStore::next_turn`]).
+    n_turns: AtomicU64,
     /// The latest turn whose settings were taken.
-    latest: Mutex<u64>,
+    latest_turn: Mutex<u64>,
 }
 
-impl Default for Store {
+impl Default for SettingsStore {
     fn default() -> Self {
-        let roots = vec![WorkspaceRoot::new(None, Arc::new(Config::new()))];
+        let roots = vec![WorkspaceRoot::new(None, Arc::new(EditorSettings::new()))];
         Self {
             initial: Mutex::default(),
             roots: Mutex::new(roots),
-            turns: AtomicU64::default(),
-            latest: Mutex::default(),
+            n_turns: AtomicU64::default(),
+            latest_turn: Mutex::default(),
         }
     }
 }
 
-impl Store {
+impl SettingsStore {
     fn roots(&self) -> MutexGuard<'_, Vec<WorkspaceRoot>> {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,20 +96,20 @@ impl Store {
 
     /// The roots whose settings are requested from the client, in order. `None` means documents
     /// outside of all roots.
-    pub(crate) fn scopes(&self) -> Vec<Option<lsp::Uri>> {
+    pub(crate) fn root_uris(&self) -> Vec<Option<lsp::Uri>> {
         self.roots().iter().map(|it| it.uri.clone()).collect()
     }
 
     /// Returns the next turn, a number. Each request of settings and each notification about
     /// settings gets one, in their order.
-    pub(crate) fn turn(&self) -> u64 {
-        self.turns.fetch_add(1, Ordering::Relaxed) + 1
+    pub(crate) fn next_turn(&self) -> u64 {
+        self.n_turns.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Runs `take` and returns its result, unless a later turn has run: answers may arrive out of
     /// order.
-    pub(crate) fn in_turn<T>(&self, turn: u64, take: impl FnOnce() -> T) -> Option<T> {
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn run_in_turn<T>(&self, turn: u64, take: impl FnOnce() -> T) -> Option<T> {
+        let mut latest = self.latest_turn.lock().unwrap_or_else(PoisonError::into_inner);
         (turn > *latest).then(|| {
             *latest = turn;
             take()
@@ -117,18 +117,22 @@ impl Store {
     }
 
     /// Sets or removes the settings from `initialize`.
-    pub(crate) fn set_initial(&self, config: Option<Config>) {
+    pub(crate) fn set_initial(&self, config: Option<EditorSettings>) {
         *self.initial.lock().unwrap_or_else(PoisonError::into_inner) = config;
     }
 
     /// Returns the settings from `initialize`, or the defaults.
-    pub(crate) fn initial(&self) -> Config {
+    pub(crate) fn initial(&self) -> EditorSettings {
         let initial = self.initial.lock().unwrap_or_else(PoisonError::into_inner);
-        initial.as_ref().map_or_else(Config::new, Config::clone)
+        initial.as_ref().map_or_else(EditorSettings::new, EditorSettings::clone)
     }
 
     /// Sets the editor's settings for one root or for all. Returns true if they changed.
-    pub(crate) fn set_editor(&self, scope: Option<&Option<lsp::Uri>>, config: Config) -> bool {
+    pub(crate) fn set_editor(
+        &self,
+        scope: Option<&Option<lsp::Uri>>,
+        config: EditorSettings,
+    ) -> bool {
         let config = Arc::new(config);
         let mut changed = false;
         for root in self.roots().iter_mut().filter(|it| scope.is_none_or(|scope| it.uri == *scope))
@@ -143,13 +147,13 @@ impl Store {
     }
 
     /// Returns the editor's settings for documents outside of all roots.
-    pub(crate) fn editor(&self) -> Arc<Config> {
+    pub(crate) fn editor(&self) -> Arc<EditorSettings> {
         self.roots()[0].editor.clone()
     }
 
     /// Returns the settings of a document. An invalid configuration is replaced by the defaults and
     /// also returned.
-    pub(crate) fn of(&self, uri: &lsp::Uri) -> (Effective, Option<Arc<Invalid>>) {
+    pub(crate) fn of(&self, uri: &lsp::Uri) -> (EffectiveSettings, Option<Arc<InvalidConfig>>) {
         let path = uri.to_file_path();
         let (editor, files, root) = {
             let roots = self.roots();
@@ -175,29 +179,29 @@ impl Store {
         let path =
             path.map(std::borrow::Cow::into_owned).or_else(|| Some(root?.join("untitled.mlir")));
         let none = || {
-            let none = Resolver::new(Origin::Nowhere, editor.overrides.clone());
+            let none = ConfigResolver::new(ConfigOrigin::NoFile, editor.overrides.clone());
             none.config(Path::new("")).map(|it| it.settings()).unwrap_or_default()
         };
-        let Some(path) = path else { return (Effective { file: none(), editor }, None) };
+        let Some(path) = path else { return (EffectiveSettings { file: none(), editor }, None) };
         let found = files.config(&path).and_then(|config| {
             config.for_path(&path).map_err(|problems| {
-                Arc::new(Invalid { path: path.clone(), problems, unreadable: None })
+                Arc::new(InvalidConfig { path: path.clone(), problems, unreadable: None })
             })
         });
         match found {
-            Ok(file) => (Effective { file, editor }, None),
-            Err(invalid) => (Effective { file: none(), editor }, Some(invalid)),
+            Ok(file) => (EffectiveSettings { file, editor }, None),
+            Err(invalid) => (EffectiveSettings { file: none(), editor }, Some(invalid)),
         }
     }
 
     /// Drops the cached contents of configuration files.
     pub(crate) fn forget(&self) {
-        self.roots().iter().for_each(|it| it.files.forget());
+        self.roots().iter().for_each(|it| it.files.clear_cache());
     }
 
     /// Returns the existing files that may contain settings of documents, with their modification
     /// times and sizes.
-    pub(crate) fn stamps<'a>(
+    pub(crate) fn config_file_stamps<'a>(
         &self,
         documents: impl Iterator<Item = &'a lsp::Uri>,
     ) -> Vec<(PathBuf, Option<SystemTime>, u64)> {
@@ -211,7 +215,7 @@ impl Store {
         let named = self
             .roots()
             .iter()
-            .filter_map(|it| Some((it.path.clone(), it.editor.file.clone()?)))
+            .filter_map(|it| Some((it.path.clone(), it.editor.config_file.clone()?)))
             .collect::<Vec<_>>();
         let named =
             named.into_iter().map(|(root, file)| root.map_or(file.clone(), |it| it.join(file)));
@@ -235,19 +239,20 @@ mod tests {
         text.parse().unwrap_or_else(|_| panic!("{text}"))
     }
 
-    fn budget(store: &Store, of: &str) -> bool {
+    fn budget(store: &SettingsStore, of: &str) -> bool {
         store.of(&uri(of)).0.file.hints.budget
     }
 
-    fn config(budget: bool) -> Config {
-        Config::read(&json!({ "inlayHints": { "budget": budget } })).unwrap_or_default()
+    fn config(budget: bool) -> EditorSettings {
+        EditorSettings::read(&json!({ "inlayHints": { "budget": budget } })).unwrap_or_default()
     }
 
     #[test]
-    fn an_answer_that_comes_after_that_of_a_later_question_changes_nothing() {
-        let store = Store::default();
-        let (first, second, third) = (store.turn(), store.turn(), store.turn());
-        let take = |turn, budget| store.in_turn(turn, || store.set_editor(None, config(budget)));
+    fn ignores_answers_that_arrive_out_of_order() {
+        let store = SettingsStore::default();
+        let (first, second, third) = (store.next_turn(), store.next_turn(), store.next_turn());
+        let take =
+            |turn, budget| store.run_in_turn(turn, || store.set_editor(None, config(budget)));
         assert_eq!(take(second, true), Some(true));
         assert_eq!(take(first, false), None);
         assert!(budget(&store, "untitled:Untitled-1"));
@@ -257,7 +262,7 @@ mod tests {
 
     #[test]
     fn roots_have_settings_of_their_own() {
-        let store = Store::default();
+        let store = SettingsStore::default();
         let (a, b) = (uri("file:///nowhere/a"), uri("file:///nowhere/a/b"));
         store.set_roots(vec![a.clone(), b.clone()], &[]);
         assert!(store.set_editor(Some(&Some(b.clone())), config(true)));

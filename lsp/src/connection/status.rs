@@ -12,24 +12,24 @@ use super::Connection;
 #[derive(Debug, Default)]
 pub(crate) struct Status {
     /// Number of running optimizers.
-    runs: AtomicUsize,
+    n_runs: AtomicUsize,
 }
 
 /// A guard of a running optimizer. Its drop marks the end of the run.
 #[derive(Debug)]
-pub(crate) struct Busy(Arc<Connection>);
+pub(crate) struct RunGuard(Arc<Connection>);
 
 /// Registers a running optimizer until the guard is dropped.
-pub(crate) fn busy(connection: &Arc<Connection>) -> Busy {
-    if connection.status.runs.fetch_add(1, Ordering::SeqCst) == 0 {
+pub(crate) fn register_run(connection: &Arc<Connection>) -> RunGuard {
+    if connection.status.n_runs.fetch_add(1, Ordering::SeqCst) == 0 {
         send(connection);
     }
-    Busy(connection.clone())
+    RunGuard(connection.clone())
 }
 
-impl Drop for Busy {
+impl Drop for RunGuard {
     fn drop(&mut self) {
-        if self.0.status.runs.fetch_sub(1, Ordering::SeqCst) == 1 {
+        if self.0.status.n_runs.fetch_sub(1, Ordering::SeqCst) == 1 {
             send(&self.0);
         }
     }
@@ -40,8 +40,8 @@ pub(crate) fn send(connection: &Connection) {
     if !connection.capabilities().server_status {
         return;
     }
-    let is_busy = connection.status.runs.load(Ordering::SeqCst) > 0;
-    let problem = connection.problems.summary();
+    let is_busy = connection.status.n_runs.load(Ordering::SeqCst) > 0;
+    let problem = connection.settings_problems.summary();
     let params = json!({
         "health": if problem.is_some() { "warning" } else { "ok" },
         "quiescent": !is_busy,

@@ -22,16 +22,16 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tower_lsp::ls_types as lsp;
 
-use super::job::{Job, NoAnswer, Steps, Waiting};
+use super::job::{AnyJob, Job, JobWithAnswer, NoAnswer};
 use super::pool::{self, Mailbox, Messages};
-use super::search::{self, Search};
-use crate::connection::settings::Effective;
-use crate::connection::{Connection, ask, problems};
+use super::search::{self, PlacementSearch};
+use crate::connection::settings::EffectiveSettings;
+use crate::connection::{Connection, client_requests, problems};
 use crate::features::write::action::RepairRequest;
 use crate::host;
 use crate::optimizer::{Solution, Solutions};
 use crate::proto;
-use crate::proto::view::{Cache, View};
+use crate::proto::view::{DocumentView, QueryCache};
 use crate::text::content::{Content, difference};
 use crate::text::position;
 use crate::wire::outbox::Epoch;
@@ -41,27 +41,27 @@ pub(super) enum Message {
     Change(i32, Vec<lsp::TextDocumentContentChangeEvent>),
     /// Settings may have changed.
     Refresh,
-    Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
-    Job(Box<dyn Steps>),
+    Query(Box<dyn FnOnce(&mut DocumentView<'_>) + Send>),
+    Job(Box<dyn AnyJob>),
     /// A job about a part of the text. It runs before the jobs about the whole text.
-    Near(Box<dyn Steps>),
+    LocalJob(Box<dyn AnyJob>),
     /// Starts a search now. The sender receives the version once the search is over.
     Search(oneshot::Sender<i32>),
     /// There was no edit for a while after this version.
-    Still(i32),
+    Idle(i32),
     /// The result of the search in a version.
-    Solved(i32, Vec<Solution>),
+    SearchEnded(i32, Vec<Solution>),
     Close,
 }
 
 /// A handle of an open document.
 #[derive(Clone)]
-pub(crate) struct Document {
+pub(crate) struct OpenDocument {
     pub uri: lsp::Uri,
     mailbox: Messages<Actor>,
 }
 
-impl std::fmt::Debug for Document {
+impl std::fmt::Debug for OpenDocument {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Document").field("uri", &self.uri).finish_non_exhaustive()
     }
@@ -74,16 +74,16 @@ impl std::fmt::Debug for Message {
             Message::Refresh => "Refresh",
             Message::Query(_) => "Query",
             Message::Job(_) => "Job",
-            Message::Near(_) => "Near",
+            Message::LocalJob(_) => "Near",
             Message::Search(_) => "Search",
-            Message::Still(_) => "Still",
-            Message::Solved(..) => "Solved",
+            Message::Idle(_) => "Still",
+            Message::SearchEnded(..) => "Solved",
             Message::Close => "Close",
         })
     }
 }
 
-impl Document {
+impl OpenDocument {
     /// Opens a document.
     ///
     /// # Errors
@@ -113,12 +113,12 @@ impl Document {
                 inbox: VecDeque::new(),
                 n_changes: 0,
                 jobs: VecDeque::new(),
-                n_near: 0,
+                n_local_jobs: 0,
                 mailbox: mailbox.clone(),
                 is_new: true,
-                cache: Cache::default(),
+                cache: QueryCache::default(),
                 search: None,
-                savers: Vec::new(),
+                waiting_saves: Vec::new(),
             }
         };
         Ok(Self { uri: its, mailbox: Mailbox::open(new)? })
@@ -154,43 +154,43 @@ impl Document {
     ) -> impl Future<Output = Result<T, NoAnswer>> + Send + use<T, F>
     where
         T: Send + 'static,
-        F: FnOnce(&mut View<'_>) -> T + Send + 'static,
+        F: FnOnce(&mut DocumentView<'_>) -> T + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let query = move |view: &mut View<'_>| {
+        let query = move |view: &mut DocumentView<'_>| {
             if !sender.is_closed() {
                 let answer = catch_unwind(AssertUnwindSafe(|| ask(view)));
                 let _ = sender.send(answer.map_err(|_| NoAnswer::Panicked));
             }
         };
         self.mailbox.post(Message::Query(Box::new(query)));
-        async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
+        async { receiver.await.unwrap_or(Err(NoAnswer::Unavailable)) }
     }
 
-    /// Like [`Document::query`], for long queries.
+    /// Like [`OpenDocument::query`], for long queries.
     pub(crate) fn run<J: Job>(
         &self,
         job: J,
     ) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
         let (sender, receiver) = oneshot::channel();
-        self.mailbox.post(Message::Job(Box::new(Waiting::new(job, sender))));
-        async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
+        self.mailbox.post(Message::Job(Box::new(JobWithAnswer::new(job, sender))));
+        async { receiver.await.unwrap_or(Err(NoAnswer::Unavailable)) }
     }
 
-    /// Like [`Document::run`], but the job runs before the jobs about the whole text, so that the
+    /// Like [`OpenDocument::run`], but the job runs before the jobs about the whole text, so that the
     /// visible part of a file does not wait for the rest.
-    pub(crate) fn run_near<J: Job>(
+    pub(crate) fn run_local<J: Job>(
         &self,
         job: J,
     ) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
         let (sender, receiver) = oneshot::channel();
-        self.mailbox.post(Message::Near(Box::new(Waiting::new(job, sender))));
-        async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
+        self.mailbox.post(Message::LocalJob(Box::new(JobWithAnswer::new(job, sender))));
+        async { receiver.await.unwrap_or(Err(NoAnswer::Unavailable)) }
     }
 }
 
 /// The settings of a document; mistakes in its configuration file are shown.
-fn settings_of(connection: &Connection, uri: &lsp::Uri) -> Arc<Effective> {
+fn settings_of(connection: &Connection, uri: &lsp::Uri) -> Arc<EffectiveSettings> {
     let (settings, invalid) = connection.settings.of(uri);
     if let Some(invalid) = invalid {
         problems::show_invalid(connection, &invalid);
@@ -201,7 +201,7 @@ fn settings_of(connection: &Connection, uri: &lsp::Uri) -> Arc<Effective> {
 pub(super) struct Actor {
     connection: Arc<Connection>,
     uri: lsp::Uri,
-    settings: Arc<Effective>,
+    settings: Arc<EffectiveSettings>,
     name: Arc<str>,
     epoch: Epoch,
     version: i32,
@@ -209,18 +209,18 @@ pub(super) struct Actor {
     /// Received messages; `n_changes` of them are changes.
     inbox: VecDeque<Message>,
     n_changes: usize,
-    jobs: VecDeque<Box<dyn Steps>>,
+    jobs: VecDeque<Box<dyn AnyJob>>,
     /// Number of jobs about a part of the text. They are the first ones in `jobs`.
-    n_near: usize,
+    n_local_jobs: usize,
     /// The actor also sends messages to itself.
     mailbox: Messages<Actor>,
     /// True until the first publication.
     is_new: bool,
-    cache: Cache,
+    cache: QueryCache,
     /// The running search for placements, always in the current version.
-    search: Option<Search>,
+    search: Option<PlacementSearch>,
     /// Saves that wait for the search.
-    savers: Vec<oneshot::Sender<i32>>,
+    waiting_saves: Vec<oneshot::Sender<i32>>,
 }
 
 impl pool::Actor for Actor {
@@ -228,13 +228,13 @@ impl pool::Actor for Actor {
 
     fn run(mut self, _: &Messages<Self>) -> Option<Self> {
         loop {
-            self.drain();
+            self.receive_all();
             if std::mem::take(&mut self.is_new) && self.n_changes == 0 {
                 self.publish();
             }
             match self.inbox.pop_front() {
                 Some(Message::Close) => return None,
-                Some(message) => self.take(message),
+                Some(message) => self.handle(message),
                 None if self.jobs.is_empty() || !host::has_time() => return Some(self),
                 None => self.step(),
             }
@@ -247,19 +247,19 @@ impl pool::Actor for Actor {
 }
 
 impl Actor {
-    fn put(&mut self, message: Message) {
+    fn enqueue(&mut self, message: Message) {
         self.n_changes += usize::from(matches!(message, Message::Change(..)));
         self.inbox.push_back(message);
     }
 
     /// Moves the messages from the mailbox to the inbox.
-    fn drain(&mut self) {
+    fn receive_all(&mut self) {
         while let Some(message) = self.mailbox.take() {
-            self.put(message);
+            self.enqueue(message);
         }
     }
 
-    fn take(&mut self, message: Message) {
+    fn handle(&mut self, message: Message) {
         match message {
             Message::Change(version, changes) => {
                 self.n_changes -= 1;
@@ -268,7 +268,7 @@ impl Actor {
                     self.change(change);
                 }
                 self.version = version;
-                self.drain();
+                self.receive_all();
                 if self.n_changes == 0 {
                     self.publish();
                 }
@@ -280,20 +280,20 @@ impl Actor {
                 }
             }
             Message::Job(job) => self.jobs.push_back(job),
-            Message::Near(job) => {
-                self.jobs.insert(self.n_near, job);
-                self.n_near += 1;
+            Message::LocalJob(job) => {
+                self.jobs.insert(self.n_local_jobs, job);
+                self.n_local_jobs += 1;
             }
             Message::Search(saver) => {
-                self.savers.push(saver);
+                self.waiting_saves.push(saver);
                 self.start_search(true);
             }
-            Message::Still(version) => {
-                if version == self.version && self.settings.editor.background {
+            Message::Idle(version) => {
+                if version == self.version && self.settings.editor.searches_in_background {
                     self.start_search(false);
                 }
             }
-            Message::Solved(version, all) => {
+            Message::SearchEnded(version, all) => {
                 // The search in an earlier version was stopped, but it may have sent its result
                 // before.
                 if version != self.version {
@@ -304,9 +304,9 @@ impl Actor {
                     Some(known) => known.all.extend(all),
                     None => self.cache.solutions = Some(Solutions { version, all }),
                 }
-                self.end_search();
-                ask::refresh_lenses(&self.connection);
-                if !search.rewrites {
+                self.notify_saves();
+                client_requests::refresh_lenses(&self.connection);
+                if !search.is_rewriting {
                     self.start_rewriting();
                 }
             }
@@ -317,7 +317,7 @@ impl Actor {
     /// Ends all jobs. Another thread drops their partial results, which may be large.
     fn end_jobs(&mut self) {
         let mut jobs = std::mem::take(&mut self.jobs);
-        self.n_near = 0;
+        self.n_local_jobs = 0;
         for job in &mut jobs {
             job.end();
         }
@@ -333,7 +333,7 @@ impl Actor {
         {
             self.jobs.push_front(job);
         } else {
-            self.n_near = self.n_near.saturating_sub(1);
+            self.n_local_jobs = self.n_local_jobs.saturating_sub(1);
         }
     }
 
@@ -361,8 +361,8 @@ impl Actor {
         }
     }
 
-    fn view(&mut self) -> Option<View<'_>> {
-        Some(View {
+    fn view(&mut self) -> Option<DocumentView<'_>> {
+        Some(DocumentView {
             document: self.content.document()?,
             settings: &self.settings,
             version: self.version,
@@ -377,16 +377,16 @@ impl Actor {
     fn publish(&mut self) {
         self.search = None;
         // These saves waited for an earlier version.
-        self.savers.clear();
-        search::when_still(&self.connection, &self.mailbox, Message::Still(self.version));
+        self.waiting_saves.clear();
+        search::post_when_idle(&self.connection, &self.mailbox, Message::Idle(self.version));
         if self.connection.capabilities().pulls_diagnostics {
             return;
         }
         let found = self.view().and_then(|view| {
-            let all = || proto::diagnostic::all(&view);
+            let all = || proto::diagnostic::all_diagnostics(&view);
             catch_unwind(AssertUnwindSafe(all)).ok()
         });
-        let found = found.unwrap_or_else(|| vec![proto::diagnostic::failure()]);
+        let found = found.unwrap_or_else(|| vec![proto::diagnostic::internal_error()]);
         self.connection.outbox.publish(&self.name, self.epoch, self.version, &found);
     }
 
@@ -395,42 +395,43 @@ impl Actor {
     fn start_search(&mut self, for_save: bool) {
         match &self.search {
             // The placements are known.
-            Some(it) if it.rewrites => return self.end_search(),
+            Some(it) if it.is_rewriting => return self.notify_saves(),
             Some(_) => return,
             None => {}
         }
         let wanted = self.view().and_then(|view| {
-            let worth = || search::worth_solving(&view, for_save);
+            let worth = || search::placement_requests(&view, for_save);
             catch_unwind(AssertUnwindSafe(worth)).unwrap_or_default()
         });
-        let Some(repairs) = wanted else { return self.end_search() };
-        self.search_for(repairs);
+        let Some(repairs) = wanted else { return self.notify_saves() };
+        self.start_search_for(repairs);
     }
 
     /// Starts a search for rewritings, if lenses show them.
     fn start_rewriting(&mut self) {
         let wanted = self.view().and_then(|view| {
-            let worth = || search::worth_rewriting(&view);
+            let worth = || search::rewriting_requests(&view);
             catch_unwind(AssertUnwindSafe(worth)).ok()
         });
         if let Some(repairs) = wanted.filter(|it| !it.is_empty()) {
-            self.search_for(repairs);
+            self.start_search_for(repairs);
         }
     }
 
-    fn search_for(&mut self, repairs: Vec<RepairRequest>) {
+    fn start_search_for(&mut self, repairs: Vec<RepairRequest>) {
         let (mailbox, version) = (self.mailbox.clone(), self.version);
         let deliver = move |all| {
-            mailbox.post(Message::Solved(version, all));
+            mailbox.post(Message::SearchEnded(version, all));
         };
         let text = self.content.text().clone();
-        let found = Search::start(&self.connection, &self.settings, text, repairs, deliver);
+        let found =
+            PlacementSearch::start(&self.connection, &self.settings, text, repairs, deliver);
         self.search = Some(found);
     }
 
     /// Notifies all waiting saves that the search is over.
-    fn end_search(&mut self) {
-        for saver in self.savers.drain(..) {
+    fn notify_saves(&mut self) {
+        for saver in self.waiting_saves.drain(..) {
             let _ = saver.send(self.version);
         }
     }
@@ -452,7 +453,7 @@ mod tests {
 
     /// Runs one step of a job about a whole file. The first call creates the job. Returns true if
     /// more steps remain.
-    type Step = Box<dyn FnMut(&mut View<'_>) -> bool + Send>;
+    type Step = Box<dyn FnMut(&mut DocumentView<'_>) -> bool + Send>;
 
     /// Jobs with enough steps for an edit in the middle.
     fn jobs() -> Vec<(&'static str, Step)> {
@@ -468,7 +469,7 @@ mod tests {
                 Box::new(move |view| {
                     let source = view.document.source();
                     let all = 0..view.text().len_bytes();
-                    let new = || token::Tokens::new(source, all, Encoding::Utf16);
+                    let new = || token::TokenJob::new(source, all, Encoding::Utf16);
                     tokens.get_or_insert_with(new).step(source)
                 }),
             ),
@@ -476,7 +477,7 @@ mod tests {
                 "folds",
                 Box::new(move |view| {
                     let source = view.document.source();
-                    let new = || fold::Folds::new(source);
+                    let new = || fold::FoldJob::new(source);
                     folds.get_or_insert_with(new).step(source, &mut |_| {})
                 }),
             ),
@@ -484,14 +485,14 @@ mod tests {
                 "symbols",
                 Box::new(move |view| {
                     let source = view.document.source();
-                    let new = || symbol::Outline::new(source);
+                    let new = || symbol::OutlineJob::new(source);
                     symbols.get_or_insert_with(new).step(source, &mut |_| {})
                 }),
             ),
             (
                 "lenses",
                 Box::new(move |view| {
-                    let new = || lens::Lenses::new(view.document);
+                    let new = || lens::LensJob::new(view.document);
                     lenses.get_or_insert_with(new).step(view.document, &mut |_| {})
                 }),
             ),
@@ -501,12 +502,12 @@ mod tests {
                     let wanted = &view.settings.file.hints;
                     let all = 0..view.text().len_bytes();
                     let new = || {
-                        hint::Search::new(
+                        hint::HintJob::new(
                             view.document,
                             all,
                             wanted,
                             view.settings.file.loops,
-                            crate::features::nest::Nests::default(),
+                            crate::features::nest::NestCache::default(),
                         )
                     };
                     hints.get_or_insert_with(new).step(view.document, wanted, &mut |_| {})
@@ -519,7 +520,7 @@ mod tests {
                     let search = search.get_or_insert_with(|| {
                         let at = source.slice(0..200).find("%x").unwrap_or_default();
                         let mention = crate::features::find::cursor::mention_at(source, at);
-                        reference::Search::new(source.ir(), mention.expect("a name").entity)
+                        reference::ReferenceJob::new(source.ir(), mention.expect("a name").entity)
                     });
                     search.step(source.ir(), &mut |_| {})
                 }),
@@ -545,15 +546,18 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let connection = Arc::new(Connection::new(runtime.handle().clone()));
         let uri: lsp::Uri = "file:///a.mlir".parse().expect("a name");
-        let document = Document::open(&connection, uri, 1, text()).expect("a thread");
+        let document = OpenDocument::open(&connection, uri, 1, text()).expect("a thread");
         for (version, (name, mut step)) in (2..).zip(jobs()) {
             let n_steps = Arc::new(AtomicUsize::new(0));
             let (steps, editor) = (n_steps.clone(), document.clone());
             // The edit arrives during the third step.
-            let job = move |view: &mut View<'_>| {
+            let job = move |view: &mut DocumentView<'_>| {
                 let before = walk::n_steps();
                 let more = step(view);
-                assert!(walk::n_steps() - before <= 2 * walk::BATCH, "{name}: a long step");
+                assert!(
+                    walk::n_steps() - before <= 2 * walk::ITEMS_PER_STEP,
+                    "{name}: a long step"
+                );
                 if steps.fetch_add(1, Ordering::SeqCst) + 1 == 3 {
                     let position = lsp::Position::new(0, 0);
                     let change = lsp::TextDocumentContentChangeEvent {

@@ -11,13 +11,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 
 /// The reason why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     /// The document was closed, or nothing can be derived from its text.
-    Gone,
+    Unavailable,
     /// The query panicked.
     Panicked,
     /// The document changed before the answer was complete.
@@ -28,7 +28,7 @@ impl From<NoAnswer> for Error {
     fn from(why: NoAnswer) -> Self {
         match why {
             NoAnswer::Modified => Error::new(ErrorCode::ContentModified),
-            NoAnswer::Gone | NoAnswer::Panicked => Error::internal_error(),
+            NoAnswer::Unavailable | NoAnswer::Panicked => Error::internal_error(),
         }
     }
 }
@@ -39,43 +39,43 @@ pub(crate) trait Job: Send + 'static {
     type Output: Send + 'static;
 
     /// Runs one step; returns the answer after the last one.
-    fn step(&mut self, view: &mut View<'_>) -> Option<Self::Output>;
+    fn step(&mut self, view: &mut DocumentView<'_>) -> Option<Self::Output>;
 }
 
 impl<T, F> Job for F
 where
     T: Send + 'static,
-    F: FnMut(&mut View<'_>) -> Option<T> + Send + 'static,
+    F: FnMut(&mut DocumentView<'_>) -> Option<T> + Send + 'static,
 {
     type Output = T;
 
-    fn step(&mut self, view: &mut View<'_>) -> Option<T> {
+    fn step(&mut self, view: &mut DocumentView<'_>) -> Option<T> {
         self(view)
     }
 }
 
 /// A job of any type, together with the channel for its answer.
-pub(crate) trait Steps: Send {
+pub(crate) trait AnyJob: Send {
     /// Runs one step; returns true if the job is done.
-    fn step(&mut self, view: &mut View<'_>) -> bool;
+    fn step(&mut self, view: &mut DocumentView<'_>) -> bool;
     /// Ends the job because the document changed.
     fn end(&mut self);
 }
 
 /// A job and the channel for its answer.
-pub(crate) struct Waiting<J: Job> {
+pub(crate) struct JobWithAnswer<J: Job> {
     job: J,
     answer: Option<oneshot::Sender<Result<J::Output, NoAnswer>>>,
 }
 
-impl<J: Job> Waiting<J> {
+impl<J: Job> JobWithAnswer<J> {
     pub(crate) fn new(job: J, answer: oneshot::Sender<Result<J::Output, NoAnswer>>) -> Self {
         Self { job, answer: Some(answer) }
     }
 }
 
-impl<J: Job> Steps for Waiting<J> {
-    fn step(&mut self, view: &mut View<'_>) -> bool {
+impl<J: Job> AnyJob for JobWithAnswer<J> {
+    fn step(&mut self, view: &mut DocumentView<'_>) -> bool {
         if self.answer.as_ref().is_none_or(oneshot::Sender::is_closed) {
             return true;
         }

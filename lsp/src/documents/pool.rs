@@ -53,7 +53,7 @@ impl<A: Actor> Mailbox<A> {
         let inside = MailboxContent { messages: VecDeque::new(), state: ActorState::Running };
         let mailbox = Arc::new(Self(Mutex::new(inside)));
         let of = mailbox.clone();
-        host::run_document(Box::new(move || of.work(|| new(&of))))?;
+        host::run_document(Box::new(move || of.run_here(|| new(&of))))?;
         Ok(mailbox)
     }
 
@@ -68,7 +68,7 @@ impl<A: Actor> Mailbox<A> {
         inside.messages.push_back(message);
         if let ActorState::Idle(actor) = std::mem::replace(&mut inside.state, ActorState::Running) {
             drop(inside);
-            if self.clone().go_on(*actor).is_err() {
+            if self.clone().resume(*actor).is_err() {
                 self.close();
             }
         }
@@ -80,12 +80,12 @@ impl<A: Actor> Mailbox<A> {
     }
 
     /// Runs the actor on a thread until it is idle.
-    fn go_on(self: Arc<Self>, actor: A) -> io::Result<()> {
-        host::run_document(Box::new(move || self.work(|| actor)))
+    fn resume(self: Arc<Self>, actor: A) -> io::Result<()> {
+        host::run_document(Box::new(move || self.run_here(|| actor)))
     }
 
     /// Runs the actor on this thread until it is idle. A panic ends it.
-    fn work(self: &Arc<Self>, actor: impl FnOnce() -> A) {
+    fn run_here(self: &Arc<Self>, actor: impl FnOnce() -> A) {
         let run = || {
             let mut actor = actor();
             while let Some(it) = actor.run(self) {
@@ -97,7 +97,7 @@ impl<A: Actor> Mailbox<A> {
                 if !host::has_time() {
                     drop(inside);
                     // The messages of the client are handled first.
-                    return self.clone().go_on(it).is_ok();
+                    return self.clone().resume(it).is_ok();
                 }
                 actor = it;
             }
@@ -167,7 +167,7 @@ mod tests {
             threads.insert(on);
         }
         assert_eq!(next, vec![n_messages; n_actors]);
-        assert!(threads.len() <= host::MOST, "{} threads", threads.len());
+        assert!(threads.len() <= host::MAX_THREADS, "{} threads", threads.len());
     }
 
     #[test]

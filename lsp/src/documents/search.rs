@@ -15,37 +15,37 @@ use tokio::task::AbortHandle;
 
 use super::pool::{Actor, Messages};
 use crate::connection::Connection;
-use crate::connection::settings::Effective;
+use crate::connection::settings::EffectiveSettings;
 use crate::features::find::cursor;
-use crate::features::write::action::{RepairRequest, Scope, may_be_repaired};
+use crate::features::write::action::{ActionScope, RepairRequest, may_be_repaired};
 use crate::features::write::refactor;
 use crate::host;
 use crate::optimizer::{self, Solution, StopOnDrop};
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 
 /// Time without an edit before a background search starts.
-const STILL: Duration = Duration::from_millis(300);
+const IDLE_TIME: Duration = Duration::from_millis(300);
 /// Maximum size of a text, in bytes, for a background search.
-const MAX_BACKGROUND: usize = 2 << 20;
+const MAX_TEXT_BYTES: usize = 2 << 20;
 /// Maximum number of functions over the budget that are searched one by one. With more of them,
 /// only the file as a whole is searched.
 const MAX_FUNCTIONS: usize = 16;
 
 /// A running search. Its drop stops it.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct PlacementSearch {
     /// True if the search is for rewritings. It follows the search for placements.
-    pub rewrites: bool,
+    pub is_rewriting: bool,
     task: AbortHandle,
     /// Stops the solver, which runs on a thread of its own.
     _stop: StopOnDrop,
 }
 
-impl Search {
+impl PlacementSearch {
     /// Starts a search. Its solutions are delivered unless the search is dropped before.
     pub(crate) fn start(
         connection: &Arc<Connection>,
-        settings: &Arc<Effective>,
+        settings: &Arc<EffectiveSettings>,
         text: Rope,
         repairs: Vec<RepairRequest>,
         deliver: impl FnOnce(Vec<Solution>) + Send + 'static,
@@ -59,18 +59,18 @@ impl Search {
             // Only a request of the user reports errors of the optimizer.
             deliver(solved.unwrap_or_default());
         });
-        Self { rewrites, task: task.abort_handle(), _stop: stop }
+        Self { is_rewriting: rewrites, task: task.abort_handle(), _stop: stop }
     }
 }
 
-impl Drop for Search {
+impl Drop for PlacementSearch {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
 /// Sends a message after the time without edits that a background search needs.
-pub(super) fn when_still<A: Actor>(
+pub(super) fn post_when_idle<A: Actor>(
     connection: &Connection,
     mailbox: &Messages<A>,
     message: A::Message,
@@ -79,7 +79,7 @@ pub(super) fn when_still<A: Actor>(
 {
     let mailbox = mailbox.clone();
     connection.spawn(async move {
-        host::sleep(STILL).await;
+        host::sleep(IDLE_TIME).await;
         mailbox.post(message);
     });
 }
@@ -88,48 +88,52 @@ pub(super) fn when_still<A: Actor>(
 /// file comes first, because its search caches the placements of the functions. Diagnostics that
 /// are repaired without the optimizer start a search for a save only, because their repair takes no
 /// time.
-pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<RepairRequest>> {
+pub(crate) fn placement_requests(
+    view: &DocumentView<'_>,
+    for_save: bool,
+) -> Option<Vec<RepairRequest>> {
     let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
-    if is_known || view.text().len_bytes() > MAX_BACKGROUND {
+    if is_known || view.text().len_bytes() > MAX_TEXT_BYTES {
         return None;
     }
     let diagnostics = view.diagnostics();
-    let is_worth = |it: &Diagnostic| it.repair.is_placed() || for_save && may_be_repaired(it);
+    let is_worth = |it: &Diagnostic| it.repair.is_by_optimizer() || for_save && may_be_repaired(it);
     if !diagnostics.iter().any(is_worth) {
         return None;
     }
-    let mut out = vec![RepairRequest::of(Scope::File)];
-    let functions = functions(view.document, &diagnostics, |_| true);
+    let mut out = vec![RepairRequest::of(ActionScope::File)];
+    let functions = functions_to_repair(view.document, &diagnostics, |_| true);
     out.extend(functions.into_iter().map(RepairRequest::of));
     Some(out)
 }
 
 /// Returns the rewritings to search for after the placements are known: those of functions over the
 /// budget, if lenses show their savings.
-pub(crate) fn worth_rewriting(view: &View<'_>) -> Vec<RepairRequest> {
+pub(crate) fn rewriting_requests(view: &DocumentView<'_>) -> Vec<RepairRequest> {
     let editor = &view.settings.editor;
-    let is_shown = editor.background && editor.lenses && editor.rewriting_lenses;
-    if !is_shown || view.document.is_of_heir() || view.text().len_bytes() > MAX_BACKGROUND {
+    let is_shown =
+        editor.searches_in_background && editor.shows_lenses && editor.shows_rewriting_lenses;
+    if !is_shown || view.document.is_heir_program() || view.text().len_bytes() > MAX_TEXT_BYTES {
         return Vec::new();
     }
     let diagnostics = view.diagnostics();
     let is_sound = |it| !refactor::has_error(view.document, it, &diagnostics);
-    let functions = functions(view.document, &diagnostics, is_sound);
+    let functions = functions_to_repair(view.document, &diagnostics, is_sound);
     functions.into_iter().map(RepairRequest::rewriting).collect()
 }
 
 /// The functions with diagnostics that the optimizer repairs; none if there are too many.
-fn functions(
+fn functions_to_repair(
     document: &Document,
     diagnostics: &[Diagnostic],
     is_wanted: impl Fn(Op) -> bool,
-) -> Vec<Scope> {
+) -> Vec<ActionScope> {
     let mut out = Vec::new();
-    for it in diagnostics.iter().filter(|it| it.repair.is_placed()) {
+    for it in diagnostics.iter().filter(|it| it.repair.is_by_optimizer()) {
         let function = cursor::function_at(document.ir(), it.range.start);
         let Some(function) = function.filter(|&it| is_wanted(it)) else { continue };
         let start = document.ir().range(function).start;
-        let scope = Scope::Function(start, document.function_name(function));
+        let scope = ActionScope::Function(start, document.function_name(function));
         if !out.contains(&scope) {
             out.push(scope);
         }

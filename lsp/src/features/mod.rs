@@ -4,8 +4,8 @@
 pub(crate) mod find;
 pub(crate) mod nest;
 pub(crate) mod read;
+pub(crate) mod texts;
 pub(crate) mod walk;
-pub(crate) mod words;
 pub(crate) mod write;
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ mod tests {
 
     use noisy_analyses::Document;
 
-    use noisy_settings::{Hints, Loops};
+    use noisy_settings::{HintSettings, LoopSettings};
 
     use super::find::{cursor, link, reference};
     use super::read::{fold, hint, lens, symbol, token};
@@ -40,31 +40,31 @@ mod tests {
         let document = Document::new(text);
         let source = document.source();
         let mut out = Vec::new();
-        let mut tokens = token::Tokens::new(source, 0..text.len(), Encoding::Utf16);
+        let mut tokens = token::TokenJob::new(source, 0..text.len(), Encoding::Utf16);
         out.push(("tokens", most(|| tokens.step(source))));
         let mut json = JsonArray::new();
-        let mut outline = symbol::Outline::new(source);
+        let mut outline = symbol::OutlineJob::new(source);
         out.push(("symbols", most(|| outline.step(source, &mut |it| json.push(&it.name)))));
         let mut json = JsonArray::new();
-        let mut folds = fold::Folds::new(source);
+        let mut folds = fold::FoldJob::new(source);
         out.push(("folds", most(|| folds.step(source, &mut |it| json.push(&it.lines)))));
         let mut json = JsonArray::new();
-        let mut lenses = lens::Lenses::new(&document);
+        let mut lenses = lens::LensJob::new(&document);
         out.push(("lenses", most(|| lenses.step(&document, &mut |it| json.push(&it.title)))));
         let mut json = JsonArray::new();
-        let mut links = link::Links::default();
+        let mut links = link::LinkJob::default();
         out.push(("links", most(|| links.step(source, &mut |it| json.push(&it.range.start)))));
-        let (mut json, wanted) = (JsonArray::new(), Hints::default());
-        let nests = nest::Nests::default();
+        let (mut json, wanted) = (JsonArray::new(), HintSettings::default());
+        let nests = nest::NestCache::default();
         let mut hints =
-            hint::Search::new(&document, 0..text.len(), &wanted, Loops::default(), nests);
+            hint::HintJob::new(&document, 0..text.len(), &wanted, LoopSettings::default(), nests);
         let mut step = || hints.step(&document, &wanted, &mut |it| json.push(&it.label));
         out.push(("hints", most(&mut step)));
         // Each op uses the first argument.
         let argument = text.find("%a").and_then(|at| cursor::mention_at(source, at));
         if let Some(mention) = argument {
             let mut json = JsonArray::new();
-            let mut search = reference::Search::new(source.ir(), mention.entity);
+            let mut search = reference::ReferenceJob::new(source.ir(), mention.entity);
             let mut step = || search.step(source.ir(), &mut |it| json.push(&it.range.start));
             out.push(("references", most(&mut step)));
         }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn no_step_grows_with_the_file() {
+    fn work_of_a_step_is_independent_of_the_file_size() {
         let line =
             |n: usize| format!("  %v{n} = noisy.add %a, %a : !noisy.i32 loc(\"a.mlir\":1:2)\n");
         let straight = |n: usize| {
@@ -92,7 +92,7 @@ mod tests {
                 let (name, (bytes, items)) = many;
                 assert!(bytes < few.1.0 + slack, "{name}: {bytes} bytes, {} before", few.1.0);
                 assert!(
-                    items <= few.1.1.max(4 * walk::BATCH),
+                    items <= few.1.1.max(4 * walk::ITEMS_PER_STEP),
                     "{name}: {items} items, {} before",
                     few.1.1
                 );

@@ -9,48 +9,48 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use noisy_analyses::{Document, TextEdit};
-use noisy_loops::Aliasing;
-use noisy_loops::edit::{self, Offer};
-use noisy_loops::nest::{self, LoopVerdict, Nest};
-use noisy_settings::Loops;
+use noisy_loops::AliasAssumptions;
+use noisy_loops::edit::{self, TransformationOffer};
+use noisy_loops::nest::{self, CarriedSummary, LoopNest};
+use noisy_settings::LoopSettings;
 use noisy_syntax::{Def, Ir, Op, OpKind, Source};
 use rustc_hash::FxHashMap;
 
 /// Cached dependences of nests, shared by all queries.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Nests(Arc<Mutex<CachedVerdicts>>);
+pub(crate) struct NestCache(Arc<Mutex<CachedVerdicts>>);
 
 #[derive(Debug, Default)]
 struct CachedVerdicts {
-    verdicts: FxHashMap<String, Arc<[LoopVerdict]>>,
+    verdicts: FxHashMap<String, Arc<[CarriedSummary]>>,
     n_computed: usize,
 }
 
 /// Maximum number of cached nests.
-const MOST_KEPT: usize = 1024;
+const MAX_CACHED_NESTS: usize = 1024;
 /// Maximum number of outer values in the key of a nest. A nest with more is cached by the text of
 /// its whole function.
-const MOST_OUTER: usize = 256;
+const MAX_OUTER_VALUES: usize = 256;
 
 /// The last nest of a walk over an unchanged text.
 #[derive(Debug, Default)]
-pub(crate) struct Last(Option<(Op, Arc<[LoopVerdict]>, Vec<Op>)>);
+pub(crate) struct LastNest(Option<(Op, Arc<[CarriedSummary]>, Vec<Op>)>);
 
 /// The aliasing assumption about different memrefs.
-fn aliasing(settings: Loops) -> Aliasing {
-    Aliasing { arguments_may_alias: settings.arguments_may_alias }
+fn aliasing(settings: LoopSettings) -> AliasAssumptions {
+    AliasAssumptions { arguments_may_alias: settings.arguments_may_alias }
 }
 
 /// True if the hints show the dependences of a loop.
-fn is_told(ir: &Ir, op: Op) -> bool {
+fn has_hint(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::AffineFor)
 }
 
 /// The loops of a nest that have hints, outermost first, in the order of the text.
-fn loops(ir: &Ir, root: Op) -> Vec<Op> {
+fn loops_with_hints(ir: &Ir, root: Op) -> Vec<Op> {
     let mut out = Vec::new();
     let mut look = |op: Op| {
-        if is_told(ir, op) {
+        if has_hint(ir, op) {
             out.push(op);
         }
     };
@@ -61,30 +61,31 @@ fn loops(ir: &Ir, root: Op) -> Vec<Op> {
     out
 }
 
-impl Nests {
+impl NestCache {
     /// The dependences of a loop in a few words.
     pub(crate) fn label(
         &self,
         source: &Source,
         op: Op,
-        settings: Loops,
-        last: &mut Last,
+        settings: LoopSettings,
+        last: &mut LastNest,
     ) -> Option<String> {
         let ir = source.ir();
-        if !is_told(ir, op) {
+        if !has_hint(ir, op) {
             return None;
         }
-        let root = nest::root_of(ir, op)?;
+        let root = nest::outermost_loop(ir, op)?;
         if last.0.as_ref().is_none_or(|it| it.0 != root) {
-            last.0 = Some((root, self.verdicts(source, root, settings), loops(ir, root)));
+            last.0 =
+                Some((root, self.verdicts(source, root, settings), loops_with_hints(ir, root)));
         }
         let (_, verdicts, all) = last.0.as_ref()?;
         let at = all.iter().position(|it| *it == op)?;
-        verdicts.get(at).map(LoopVerdict::text)
+        verdicts.get(at).map(CarriedSummary::text)
     }
 
-    fn verdicts(&self, source: &Source, root: Op, settings: Loops) -> Arc<[LoopVerdict]> {
-        let mut key = key(source, root);
+    fn verdicts(&self, source: &Source, root: Op, settings: LoopSettings) -> Arc<[CarriedSummary]> {
+        let mut key = cache_key(source, root);
         // No program text ends with this character.
         if settings.arguments_may_alias {
             key.push('\0');
@@ -94,10 +95,12 @@ impl Nests {
             return it.clone();
         }
         let ir = source.ir();
-        let nest = Nest::new(ir, root, aliasing(settings));
-        let of = |op: Op| nest.loop_of(op).map_or(LoopVerdict::Unknown, |it| nest.verdict(ir, it));
-        let verdicts: Arc<[LoopVerdict]> = loops(ir, root).into_iter().map(of).collect();
-        if known.verdicts.len() >= MOST_KEPT {
+        let nest = LoopNest::new(ir, root, aliasing(settings));
+        let of =
+            |op: Op| nest.loop_of(op).map_or(CarriedSummary::Unknown, |it| nest.summary(ir, it));
+        let verdicts: Arc<[CarriedSummary]> =
+            loops_with_hints(ir, root).into_iter().map(of).collect();
+        if known.verdicts.len() >= MAX_CACHED_NESTS {
             known.verdicts.clear();
         }
         known.n_computed += 1;
@@ -114,10 +117,10 @@ impl Nests {
 
 /// The cache key of a nest: its text, and the definitions of the values that it uses. Its
 /// dependences follow from these.
-fn key(source: &Source, root: Op) -> String {
+fn cache_key(source: &Source, root: Op) -> String {
     let ir = source.ir();
     let mut out = source.slice(ir.range(root));
-    let (mut seen, mut used) = noisy_loops::results_and_operands(ir, root);
+    let (mut seen, mut used) = noisy_loops::results_and_operands_in(ir, root);
     let inside = ir.range(root);
     let mut n_outer = 0;
     while let Some(value) = used.pop() {
@@ -125,7 +128,7 @@ fn key(source: &Source, root: Op) -> String {
             continue;
         }
         n_outer += 1;
-        if n_outer > MOST_OUTER {
+        if n_outer > MAX_OUTER_VALUES {
             let around = ir.function_of(root).map_or(inside, |it| ir.range(it));
             return source.slice(around);
         }
@@ -147,7 +150,7 @@ fn key(source: &Source, root: Op) -> String {
 }
 
 /// The hover text of a loop or an access.
-pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<String> {
+pub(crate) fn hover_text(document: &Document, op: Op, settings: LoopSettings) -> Option<String> {
     let source = document.source();
     let ir = source.ir();
     let is_access = matches!(
@@ -161,33 +164,36 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
     if !is_access && !is_loop {
         return None;
     }
-    let nest = Nest::new(ir, nest::root_of(ir, op)?, aliasing(settings));
-    if !nest.is_understood() {
+    let nest = LoopNest::new(ir, nest::outermost_loop(ir, op)?, aliasing(settings));
+    if !nest.is_analyzed() {
         return Some(
             "The nest has too many memory accesses: dependences are not computed.".to_owned(),
         );
     }
     if is_access {
-        let met = nest.met_by(op);
+        let met = nest.dependences_of(op);
         if met.is_empty() {
             return Some("No other access of the nest depends on it.".to_owned());
         }
-        return Some(format!("Dependent accesses:\n\n{}", nest.table(source, &met)));
+        return Some(format!("Dependent accesses:\n\n{}", nest.markdown_table(source, &met)));
     }
     let loop_ = nest.loop_of(op)?;
-    Some(match nest.verdict(ir, loop_) {
-        LoopVerdict::Parallel => {
+    Some(match nest.summary(ir, loop_) {
+        CarriedSummary::Parallel => {
             "Its iterations are independent and may run in parallel.".to_owned()
         }
-        LoopVerdict::Values => "It carries values from one iteration to the next.".to_owned(),
-        LoopVerdict::Unknown => {
+        CarriedSummary::IterArgs => "It carries values from one iteration to the next.".to_owned(),
+        CarriedSummary::Unknown => {
             "An op in it has unknown effects: dependences are not computed.".to_owned()
         }
-        LoopVerdict::Reduction => {
-            format!("It carries a reduction:\n\n{}", nest.table(source, &nest.carried(loop_)))
+        CarriedSummary::Reduction => {
+            format!(
+                "It carries a reduction:\n\n{}",
+                nest.markdown_table(source, &nest.carried(loop_))
+            )
         }
-        LoopVerdict::Carries(_) => {
-            format!("It carries:\n\n{}", nest.table(source, &nest.carried(loop_)))
+        CarriedSummary::Carries(_) => {
+            format!("It carries:\n\n{}", nest.markdown_table(source, &nest.carried(loop_)))
         }
     })
 }
@@ -195,17 +201,21 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
 /// The loop whose header contains an offset.
 fn loop_at(document: &Document, offset: usize) -> Option<Op> {
     let ir = document.ir();
-    let op = ir.item_at(offset).filter(|&it| is_told(ir, it))?;
+    let op = ir.item_at(offset).filter(|&it| has_hint(ir, it))?;
     let head = ir.head_range(op);
     (head.start <= offset && offset <= head.end).then_some(op)
 }
 
 /// The transformations of the loop whose header contains an offset.
-pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Vec<Offer> {
+pub(crate) fn loop_actions(
+    document: &Document,
+    offset: usize,
+    settings: LoopSettings,
+) -> Vec<TransformationOffer> {
     let Some(op) = loop_at(document, offset) else { return Vec::new() };
-    let options = edit::Options {
+    let options = edit::LoopOptions {
         tile_size: (settings.tile_size > 0).then(|| settings.tile_size.into()),
-        cache: i64::from(settings.tile_cache) * 1024,
+        cache_bytes: i64::from(settings.tile_cache) * 1024,
         aliasing: aliasing(settings),
     };
     edit::offers(document.source(), op, &options)
@@ -213,7 +223,7 @@ pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Ve
 
 /// The start of the nest whose outermost loop has the offset in its header, if the nest can be
 /// scheduled.
-pub(crate) fn schedulable(document: &Document, offset: usize) -> Option<usize> {
+pub(crate) fn schedulable_nest_at(document: &Document, offset: usize) -> Option<usize> {
     let ir = document.ir();
     let op = loop_at(document, offset).filter(|&it| noisy_opt::passes::is_nest_root(ir, it))?;
     Some(ir.range(op).start)
@@ -224,10 +234,10 @@ pub(crate) fn schedulable(document: &Document, offset: usize) -> Option<usize> {
 /// # Errors
 ///
 /// The reason why there are none.
-pub(crate) fn best_schedule(
+pub(crate) fn best_schedule_edits(
     document: &Document,
     start: usize,
-    settings: Loops,
+    settings: LoopSettings,
 ) -> Result<Vec<TextEdit>, String> {
     let op = loop_at(document, start).ok_or("there is no loop")?;
     noisy_opt::passes::best_schedule(document.source(), op, aliasing(settings))
@@ -237,18 +247,18 @@ pub(crate) fn best_schedule(
 mod tests {
     use super::*;
 
-    fn labels(nests: &Nests, source: &Source) -> Vec<String> {
-        let mut last = Last::default();
+    fn labels(nests: &NestCache, source: &Source) -> Vec<String> {
+        let mut last = LastNest::default();
         let mut out = Vec::new();
         let ir = source.ir();
         ir.walk(ir.root(), &mut |op| {
-            out.extend(nests.label(source, op, Loops::default(), &mut last));
+            out.extend(nests.label(source, op, LoopSettings::default(), &mut last));
         });
         out
     }
 
     #[test]
-    fn an_edit_asks_again_for_its_nest_only() {
+    fn an_edit_analyzes_only_its_nest_again() {
         let mut text = String::from(
             "func.func @f(%A: memref<?xf32>, %n: index) {\n  %c1 = arith.constant 1 : index\n",
         );
@@ -262,7 +272,7 @@ mod tests {
             n += 1;
             text.replace_range(at..at + 6, &format!("= {} to", n + 1));
         }
-        let nests = Nests::default();
+        let nests = NestCache::default();
         let mut source = Source::new(&text);
         assert_eq!(labels(&nests, &source), vec!["carries 1 dependence"; 60]);
         assert_eq!(nests.n_computed(), 60);
@@ -287,34 +297,38 @@ mod tests {
     fn arguments_may_share_elements_where_the_settings_say_so() {
         let text = "func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {\n  %C = memref.alloc() : memref<9xf32>\n  affine.for %i = 0 to 8 {\n    %x = affine.load %A[%i + 1] : memref<9xf32>\n    affine.store %x, %B[%i] : memref<9xf32>\n  }\n  affine.for %j = 0 to 8 {\n    %x = affine.load %A[%j + 1] : memref<9xf32>\n    affine.store %x, %C[%j] : memref<9xf32>\n  }\n  return\n}\n";
         let document = Document::new(text);
-        let nests = Nests::default();
-        let labels = |settings: Loops| {
+        let nests = NestCache::default();
+        let labels = |settings: LoopSettings| {
             let ir = document.ir();
-            let (mut last, mut out) = (Last::default(), Vec::new());
+            let (mut last, mut out) = (LastNest::default(), Vec::new());
             ir.walk(ir.root(), &mut |op| {
                 out.extend(nests.label(document.source(), op, settings, &mut last));
             });
             out
         };
-        let may_alias = Loops { arguments_may_alias: true, ..Loops::default() };
+        let may_alias = LoopSettings { arguments_may_alias: true, ..LoopSettings::default() };
         // One cache contains the results for both settings.
-        assert_eq!(labels(Loops::default()), ["parallel", "parallel"]);
+        assert_eq!(labels(LoopSettings::default()), ["parallel", "parallel"]);
         let found = labels(may_alias);
         assert!(found[0].starts_with("carries"), "{found:?}");
         assert_eq!(found[1], "parallel");
-        let tile = |settings: Loops| {
-            let all = actions(&document, text.find("affine.for").unwrap(), settings);
+        let tile = |settings: LoopSettings| {
+            let all = loop_actions(&document, text.find("affine.for").unwrap(), settings);
             all.into_iter().find(|it| it.title.starts_with("Tile")).unwrap()
         };
-        assert_eq!(tile(Loops { tile_size: 5, ..Loops::default() }).title, "Tile by 5");
-        let title = |tile_cache: u32| tile(Loops { tile_cache, ..Loops::default() }).title;
+        assert_eq!(
+            tile(LoopSettings { tile_size: 5, ..LoopSettings::default() }).title,
+            "Tile by 5"
+        );
+        let title =
+            |tile_cache: u32| tile(LoopSettings { tile_cache, ..LoopSettings::default() }).title;
         assert_eq!(title(32), "Tile by 256");
         assert_eq!(title(1), "Tile by 128");
-        let backwards = |settings: Loops| {
-            let all = actions(&document, text.find("affine.for").unwrap(), settings);
+        let backwards = |settings: LoopSettings| {
+            let all = loop_actions(&document, text.find("affine.for").unwrap(), settings);
             all.into_iter().find(|it| it.title.starts_with("Run")).unwrap().edits
         };
-        assert!(backwards(Loops::default()).is_ok());
+        assert!(backwards(LoopSettings::default()).is_ok());
         assert!(backwards(may_alias).is_err());
     }
 
@@ -324,7 +338,7 @@ mod tests {
             let text = format!(
                 "func.func @f(%A: memref<9x9xf32>, %B: memref<9xf32>, %x: f32) {{\naffine.for %i = 0 to 9 {{\naffine.for %j = 0 to 9 {{\n{body}\n}}\n}}\nreturn\n}}\n"
             );
-            labels(&Nests::default(), &Source::new(&text))
+            labels(&NestCache::default(), &Source::new(&text))
         };
         assert_eq!(of("affine.store %x, %A[%i, %j] : memref<9x9xf32>"), ["parallel", "parallel"]);
         let sum = "%a = affine.load %B[%i] : memref<9xf32>\n%b = arith.addf %a, %x : f32\naffine.store %b, %B[%i] : memref<9xf32>";

@@ -1,8 +1,8 @@
 //! Threads of the system, and the timers of the runtime.
 //!
 //! *Cost.* Idle threads of documents wait for a while, so that a message reaches a thread as fast
-//! as with a dedicated thread for each document. There are at most [`MOST`] threads, and they end
-//! after [`LINGER`] without work.
+//! as with a dedicated thread for each document. There are at most [`MAX_THREADS`] threads, and they end
+//! after [`THREAD_IDLE_TIME`] without work.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,23 +18,23 @@ pub(crate) use tokio::time::{sleep, timeout};
 
 /// Stack size of a thread, in bytes. Deeply nested programs are walked recursively, and unused
 /// stack costs no memory.
-const STACK: usize = 64 << 20;
+const STACK_BYTES: usize = 64 << 20;
 
 /// Maximum number of documents that work at the same time; others wait.
-pub(crate) const MOST: usize = 32;
+pub(crate) const MAX_THREADS: usize = 32;
 
 /// Time after which an idle thread ends.
-const LINGER: Duration = Duration::from_secs(5);
+const THREAD_IDLE_TIME: Duration = Duration::from_secs(5);
 
 /// The threads of all documents.
-static THREADS: Pool = Pool::new();
+static THREADS: ThreadPool = ThreadPool::new();
 
 type Task = Box<dyn FnOnce() + Send>;
 
 /// Threads that are started when there is work.
-struct Pool {
+struct ThreadPool {
     state: Mutex<PoolState>,
-    work_came: Condvar,
+    work_available: Condvar,
 }
 
 struct PoolState {
@@ -43,10 +43,10 @@ struct PoolState {
     n_idle: usize,
 }
 
-impl Pool {
+impl ThreadPool {
     const fn new() -> Self {
         let state = PoolState { waiting: VecDeque::new(), n_threads: 0, n_idle: 0 };
-        Self { state: Mutex::new(state), work_came: Condvar::new() }
+        Self { state: Mutex::new(state), work_available: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, PoolState> {
@@ -62,16 +62,16 @@ impl Pool {
         let mut state = self.lock();
         state.waiting.push_back(work);
         if state.n_idle >= state.waiting.len() {
-            self.work_came.notify_one();
+            self.work_available.notify_one();
             return Ok(());
         }
-        if state.n_threads >= MOST {
+        if state.n_threads >= MAX_THREADS {
             return Ok(());
         }
         state.n_threads += 1;
         drop(state);
-        let builder = thread::Builder::new().name("document".to_owned()).stack_size(STACK);
-        let Err(error) = builder.spawn(move || self.work()) else { return Ok(()) };
+        let builder = thread::Builder::new().name("document".to_owned()).stack_size(STACK_BYTES);
+        let Err(error) = builder.spawn(move || self.run_thread()) else { return Ok(()) };
         let mut state = self.lock();
         state.n_threads -= 1;
         if state.n_threads > 0 {
@@ -83,8 +83,8 @@ impl Pool {
         Err(error)
     }
 
-    /// The loop of a thread. Returns after [`LINGER`] without work.
-    fn work(&self) {
+    /// The loop of a thread. Returns after [`THREAD_IDLE_TIME`] without work.
+    fn run_thread(&self) {
         let mut state = self.lock();
         loop {
             while let Some(work) = state.waiting.pop_front() {
@@ -93,8 +93,9 @@ impl Pool {
                 state = self.lock();
             }
             state.n_idle += 1;
-            let waited =
-                self.work_came.wait_timeout_while(state, LINGER, |it| it.waiting.is_empty());
+            let waited = self
+                .work_available
+                .wait_timeout_while(state, THREAD_IDLE_TIME, |it| it.waiting.is_empty());
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             state.n_idle -= 1;
             if state.waiting.is_empty() {
@@ -137,7 +138,7 @@ pub(crate) fn apart<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
         // A cancelled request has no receiver.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(work)).ok());
     };
-    thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work)?;
+    thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work)?;
     Ok(async { receiver.await.ok().flatten() })
 }
 

@@ -1,6 +1,6 @@
 //! A single thread without timers. Tasks run in the turns of `crate::server::web`, which tells the
 //! page when the next timer is due. Work for other threads runs at once, except for searches
-//! ([`elsewhere`]), which run in another worker.
+//! ([`solve_in_worker`]), which run in another worker.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -161,7 +161,7 @@ impl Drop for Search {
 
 /// Runs a search in another worker (`crate::server::web::search`), and passes its reports to
 /// `report`. `None` if the worker ended without an answer.
-pub(crate) async fn elsewhere(
+pub(crate) async fn solve_in_worker(
     wanted: Vec<u8>,
     report: Box<dyn Fn(String) + Send>,
 ) -> Option<Vec<u8>> {

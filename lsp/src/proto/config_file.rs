@@ -1,11 +1,11 @@
 //! Answers about a configuration file.
 
-use noisy_settings::Problem;
-use noisy_settings::assist::{Explanation, Proposal, ProposalKind, Proposals};
+use noisy_settings::ConfigProblem;
+use noisy_settings::assist::{Explanation, ProposalKind, SettingProposal, SettingProposals};
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
-use crate::proto::markup::content;
+use crate::proto::markup::markup_content;
 use crate::text::config_file::ConfigFile;
 use crate::text::position;
 
@@ -13,9 +13,9 @@ use crate::text::position;
 pub(crate) fn diagnostics(
     connection: &Connection,
     file: &ConfigFile,
-    problems: &[Problem],
+    problems: &[ConfigProblem],
 ) -> Vec<lsp::Diagnostic> {
-    let diagnostic = |it: &Problem| lsp::Diagnostic {
+    let diagnostic = |it: &ConfigProblem| lsp::Diagnostic {
         range: position::range(&file.text, &it.range, connection.capabilities().encoding),
         severity: Some(lsp::DiagnosticSeverity::ERROR),
         source: Some("noisy".to_owned()),
@@ -29,7 +29,10 @@ pub(crate) fn diagnostics(
 pub(crate) fn hover(connection: &Connection, file: &ConfigFile, it: Explanation) -> lsp::Hover {
     let capabilities = connection.capabilities();
     lsp::Hover {
-        contents: lsp::HoverContents::Markup(content(capabilities.plain_hovers, it.text)),
+        contents: lsp::HoverContents::Markup(markup_content(
+            capabilities.needs_plain_hovers,
+            it.text,
+        )),
         range: Some(position::range(&file.text, &it.range, capabilities.encoding)),
     }
 }
@@ -38,11 +41,11 @@ pub(crate) fn hover(connection: &Connection, file: &ConfigFile, it: Explanation)
 pub(crate) fn completion(
     connection: &Connection,
     file: &ConfigFile,
-    found: Proposals,
+    found: SettingProposals,
 ) -> lsp::CompletionList {
     let capabilities = connection.capabilities();
-    let range = position::range(&file.text, &found.replaces, capabilities.encoding);
-    let item = |(n, it): (usize, Proposal)| {
+    let range = position::range(&file.text, &found.replaced_range, capabilities.encoding);
+    let item = |(n, it): (usize, SettingProposal)| {
         let snippet = capabilities.snippets.then(|| snippet(&it)).flatten();
         lsp::CompletionItem {
             kind: capabilities.completion_kind(match it.kind {
@@ -51,8 +54,8 @@ pub(crate) fn completion(
                 ProposalKind::Value => lsp::CompletionItemKind::VALUE,
             }),
             detail: (!it.detail.is_empty()).then_some(it.detail),
-            documentation: Some(it.what).filter(|it| !it.is_empty()).map(|text| {
-                let text = content(capabilities.plain_completions, text);
+            documentation: Some(it.documentation).filter(|it| !it.is_empty()).map(|text| {
+                let text = markup_content(capabilities.needs_plain_completions, text);
                 lsp::Documentation::MarkupContent(text)
             }),
             sort_text: Some(format!("{n:04}")),
@@ -71,8 +74,8 @@ pub(crate) fn completion(
 }
 
 /// The text of a proposal with a placeholder; `None` if it has none.
-fn snippet(it: &Proposal) -> Option<String> {
-    let blank = it.blank.as_ref()?;
+fn snippet(it: &SettingProposal) -> Option<String> {
+    let blank = it.placeholder.as_ref()?;
     let plain = |text: &str| {
         let special = |c: char| if "$}\\".contains(c) { format!("\\{c}") } else { c.to_string() };
         text.chars().map(special).collect::<String>()

@@ -1,16 +1,16 @@
 //! Diagnostics.
 
-use noisy_analyses::{Diagnostic, MAX_DIAGNOSTICS, Severity, Tag, worst};
+use noisy_analyses::{Diagnostic, MAX_DIAGNOSTICS, Severity, Tag, most_severe};
 use serde_json::json;
 use tower_lsp::ls_types as lsp;
 
-use crate::connection::docs;
-use crate::proto::view::View;
+use crate::connection::code_pages;
+use crate::proto::view::DocumentView;
 
 /// The diagnostics of a document: all of them, or the most severe ones and the number of the
 /// others.
-pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
-    let (found, n_left) = worst(view.diagnostics(), MAX_DIAGNOSTICS);
+pub(crate) fn all_diagnostics(view: &DocumentView<'_>) -> Vec<lsp::Diagnostic> {
+    let (found, n_left) = most_severe(view.diagnostics(), MAX_DIAGNOSTICS);
     let mut out: Vec<_> = found.iter().map(|it| diagnostic(view, it)).collect();
     if n_left > 0 {
         out.push(lsp::Diagnostic {
@@ -25,7 +25,7 @@ pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
 }
 
 /// The diagnostic of a document that cannot be analyzed.
-pub(crate) fn failure() -> lsp::Diagnostic {
+pub(crate) fn internal_error() -> lsp::Diagnostic {
     lsp::Diagnostic {
         severity: Some(lsp::DiagnosticSeverity::WARNING),
         code: Some(lsp::NumberOrString::String("internal-error".to_owned())),
@@ -35,7 +35,7 @@ pub(crate) fn failure() -> lsp::Diagnostic {
     }
 }
 
-pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
+pub(crate) fn diagnostic(view: &DocumentView<'_>, it: &Diagnostic) -> lsp::Diagnostic {
     let capabilities = view.connection.capabilities();
     let range = view.range(&it.range);
     let mut message = it.message.clone();
@@ -61,7 +61,7 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
         Tag::Unnecessary => lsp::DiagnosticTag::UNNECESSARY,
     };
     let tags: Vec<_> =
-        if capabilities.tags { it.tags.iter().map(tag).collect() } else { Vec::new() };
+        if capabilities.diagnostic_tags { it.tags.iter().map(tag).collect() } else { Vec::new() };
     lsp::Diagnostic {
         range,
         severity: Some(match it.severity {
@@ -75,7 +75,7 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
         message,
         related_information: (!related.is_empty()).then_some(related),
         tags: (!tags.is_empty()).then_some(tags),
-        code_description: docs::link(view.connection, it.code)
+        code_description: code_pages::page_of_code(view.connection, it.code)
             .map(|href| lsp::CodeDescription { href }),
         data: capabilities
             .diagnostic_data

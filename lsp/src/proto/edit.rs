@@ -30,7 +30,7 @@ pub(crate) fn edits(text: &Rope, encoding: Encoding, edits: &[TextEdit]) -> Vec<
 
 /// Edits with a title, for clients that show a preview of edits. Clients show edits that need
 /// confirmation as a diff, and apply only those that the user selects.
-pub(crate) fn titled(
+pub(crate) fn titled_workspace_edit(
     connection: &Connection,
     uri: &lsp::Uri,
     version: i32,
@@ -40,7 +40,7 @@ pub(crate) fn titled(
 ) -> lsp::WorkspaceEdit {
     let capabilities = connection.capabilities();
     if !(capabilities.document_changes && capabilities.annotates_edits) {
-        return workspace(connection, uri, version, edits);
+        return versioned_workspace_edit(connection, uri, version, edits);
     }
     let id = "noisy".to_owned();
     let annotated = |text_edit| {
@@ -65,7 +65,7 @@ pub(crate) fn titled(
 }
 
 /// Edits of a document version.
-pub(crate) fn workspace(
+pub(crate) fn versioned_workspace_edit(
     connection: &Connection,
     uri: &lsp::Uri,
     version: i32,

@@ -3,15 +3,18 @@
 use tower_lsp::ls_types as lsp;
 
 /// A Markdown text in the client's format.
-pub(crate) fn content(is_plain: bool, text: String) -> lsp::MarkupContent {
+pub(crate) fn markup_content(is_plain: bool, text: String) -> lsp::MarkupContent {
     if is_plain {
-        return lsp::MarkupContent { kind: lsp::MarkupKind::PlainText, value: plain(&text) };
+        return lsp::MarkupContent {
+            kind: lsp::MarkupKind::PlainText,
+            value: without_markup(&text),
+        };
     }
     lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: text }
 }
 
 /// Removes the marks of code blocks, bold text and code from a text.
-fn plain(text: &str) -> String {
+fn without_markup(text: &str) -> String {
     let mut fence = None;
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
@@ -39,8 +42,8 @@ mod tests {
             ("````````mlir\n```\nx\n````````\nend", "```\nx\nend"),
             ("**`rules`**: a table", "rules: a table"),
         ] {
-            assert_eq!(plain(text), wanted, "{text}");
+            assert_eq!(without_markup(text), wanted, "{text}");
         }
-        assert_eq!(content(false, "**a**".to_owned()).value, "**a**");
+        assert_eq!(markup_content(false, "**a**".to_owned()).value, "**a**");
     }
 }

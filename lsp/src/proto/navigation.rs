@@ -2,13 +2,13 @@
 
 use tower_lsp::ls_types as lsp;
 
-use crate::connection::docs;
+use crate::connection::code_pages;
 use crate::features::find::definition::Definition;
-use crate::features::find::link::{Link, Target};
-use crate::proto::view::View;
+use crate::features::find::link::{Link, LinkTarget};
+use crate::proto::view::DocumentView;
 
 /// Definitions, as links if the client accepts them.
-pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitionResponse {
+pub(crate) fn definition(view: &DocumentView<'_>, it: &Definition) -> lsp::GotoDefinitionResponse {
     let name = view.range(&it.name);
     if view.connection.capabilities().definition_links {
         return lsp::GotoDefinitionResponse::Link(vec![lsp::LocationLink {
@@ -22,10 +22,12 @@ pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitio
 }
 
 /// A link; `None` if it has no target.
-pub(crate) fn link(view: &View<'_>, it: &Link) -> Option<lsp::DocumentLink> {
+pub(crate) fn link(view: &DocumentView<'_>, it: &Link) -> Option<lsp::DocumentLink> {
     let (target, tooltip) = match &it.target {
-        Target::Code(code) => (docs::link(view.connection, code)?, format!("Explain {code}")),
-        Target::File(path, line, column) => {
+        LinkTarget::Code(code) => {
+            (code_pages::page_of_code(view.connection, code)?, format!("Explain {code}"))
+        }
+        LinkTarget::File(path, line, column) => {
             let here = view.uri.to_file_path()?;
             let file = lsp::Uri::from_file_path(here.parent()?.join(path))?;
             // Editors read the line and the column from the fragment of the URI. Both count from 1;

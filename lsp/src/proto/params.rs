@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
-use crate::features::write::action::{RepairRequest, Scope};
+use crate::features::write::action::{ActionScope, RepairRequest};
 use crate::features::write::refactor;
 
 /// The task for the optimizer that a code action, a code lens or a command contains.
@@ -35,9 +35,9 @@ impl PlaceRequest {
     /// Returns the requested repair.
     pub(crate) fn repair(&self) -> RepairRequest {
         let scope = match (&self.code, &self.function) {
-            (Some(code), _) => Scope::Code(code.clone()),
-            (None, Some((start, name))) => Scope::Function(*start, name.clone()),
-            (None, None) => Scope::File,
+            (Some(code), _) => ActionScope::Code(code.clone()),
+            (None, Some((start, name))) => ActionScope::Function(*start, name.clone()),
+            (None, None) => ActionScope::File,
         };
         RepairRequest { scope, anew: self.anew, rewrites: self.rewrites }
     }
@@ -54,7 +54,7 @@ pub(crate) enum ResolveData {
         uri: lsp::Uri,
         /// The version of the document.
         version: i32,
-        kind: refactor::Kind,
+        kind: refactor::RefactorKind,
         /// Range in bytes of that version.
         range: std::ops::Range<usize>,
         title: String,
@@ -99,12 +99,12 @@ pub(crate) struct ExplainParams {
 }
 
 /// `RequestFailed`: the request is valid but cannot be fulfilled.
-pub(crate) fn refused(why: String) -> Error {
+pub(crate) fn request_failed(why: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
 }
 
 /// True if actions of a kind are requested.
-pub(crate) fn wants(context: &lsp::CodeActionContext, kind: &str) -> bool {
+pub(crate) fn is_requested(context: &lsp::CodeActionContext, kind: &str) -> bool {
     context.only.as_ref().is_none_or(|only| {
         only.iter().any(|it| {
             let asked = it.as_str();
@@ -127,7 +127,7 @@ mod tests {
             ),
             ..lsp::CodeActionContext::default()
         };
-        assert!(wants(&lsp::CodeActionContext::default(), "quickfix"));
+        assert!(is_requested(&lsp::CodeActionContext::default(), "quickfix"));
         for (asked, yes) in [
             ("source.fixAll.noisy", true),
             ("source.fixAll", true),
@@ -137,8 +137,8 @@ mod tests {
             ("source.fixAll.ruff", false),
             ("quickfix", false),
         ] {
-            assert_eq!(wants(&only(&[asked]), "source.fixAll.noisy"), yes, "{asked}");
+            assert_eq!(is_requested(&only(&[asked]), "source.fixAll.noisy"), yes, "{asked}");
         }
-        assert!(!wants(&only(&[]), "quickfix"));
+        assert!(!is_requested(&only(&[]), "quickfix"));
     }
 }

@@ -4,10 +4,10 @@ use tower_lsp::ls_types as lsp;
 
 use crate::features::read::fold::{self, Fold};
 use crate::features::read::symbol::{self, Symbol};
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 
 /// A symbol without its children.
-pub(crate) fn document_symbol(view: &View<'_>, it: &Symbol) -> lsp::DocumentSymbol {
+pub(crate) fn document_symbol(view: &DocumentView<'_>, it: &Symbol) -> lsp::DocumentSymbol {
     #[expect(deprecated, reason = "the field is part of the struct")]
     lsp::DocumentSymbol {
         name: it.name.clone(),
@@ -22,7 +22,7 @@ pub(crate) fn document_symbol(view: &View<'_>, it: &Symbol) -> lsp::DocumentSymb
 }
 
 /// A symbol for clients that do not accept a tree.
-pub(crate) fn information(view: &View<'_>, it: Symbol) -> lsp::SymbolInformation {
+pub(crate) fn symbol_information(view: &DocumentView<'_>, it: Symbol) -> lsp::SymbolInformation {
     #[expect(deprecated, reason = "the field is part of the struct")]
     lsp::SymbolInformation {
         kind: symbol_kind(&it),
@@ -36,18 +36,18 @@ pub(crate) fn information(view: &View<'_>, it: Symbol) -> lsp::SymbolInformation
 
 fn symbol_kind(it: &Symbol) -> lsp::SymbolKind {
     match it.kind {
-        symbol::Kind::Module => lsp::SymbolKind::MODULE,
-        symbol::Kind::Function => lsp::SymbolKind::FUNCTION,
-        symbol::Kind::Other => lsp::SymbolKind::VARIABLE,
+        symbol::SymbolKind::Module => lsp::SymbolKind::MODULE,
+        symbol::SymbolKind::Function => lsp::SymbolKind::FUNCTION,
+        symbol::SymbolKind::Other => lsp::SymbolKind::VARIABLE,
     }
 }
 
 /// A fold, for clients that fold lines or characters.
-pub(crate) fn fold(view: &View<'_>, it: &Fold) -> Option<lsp::FoldingRange> {
+pub(crate) fn fold(view: &DocumentView<'_>, it: &Fold) -> Option<lsp::FoldingRange> {
     let mut end = it.lines.1;
     if view.connection.capabilities().folds_lines {
         // The line of the closing brace stays visible.
-        if it.kind == fold::Kind::Region {
+        if it.kind == fold::FoldKind::Region {
             end -= 1;
         }
         if end <= it.lines.0 {
@@ -73,13 +73,16 @@ pub(crate) fn fold(view: &View<'_>, it: &Fold) -> Option<lsp::FoldingRange> {
 
 fn kind(it: &Fold) -> lsp::FoldingRangeKind {
     match it.kind {
-        fold::Kind::Comment => lsp::FoldingRangeKind::Comment,
-        fold::Kind::Region | fold::Kind::Chunk => lsp::FoldingRangeKind::Region,
+        fold::FoldKind::Comment => lsp::FoldingRangeKind::Comment,
+        fold::FoldKind::Region | fold::FoldKind::Chunk => lsp::FoldingRangeKind::Region,
     }
 }
 
 /// Nested ranges, innermost first.
-pub(crate) fn selection(view: &View<'_>, ranges: &[std::ops::Range<usize>]) -> lsp::SelectionRange {
+pub(crate) fn selection(
+    view: &DocumentView<'_>,
+    ranges: &[std::ops::Range<usize>],
+) -> lsp::SelectionRange {
     let mut parent = None;
     for range in ranges.iter().rev() {
         parent = Some(Box::new(lsp::SelectionRange { range: view.range(range), parent }));
@@ -88,7 +91,10 @@ pub(crate) fn selection(view: &View<'_>, ranges: &[std::ops::Range<usize>]) -> l
 }
 
 /// A function in a call hierarchy.
-pub(crate) fn call_item(view: &View<'_>, op: noisy_syntax::Op) -> Option<lsp::CallHierarchyItem> {
+pub(crate) fn call_item(
+    view: &DocumentView<'_>,
+    op: noisy_syntax::Op,
+) -> Option<lsp::CallHierarchyItem> {
     let ir = view.document.ir();
     let (name, span) = ir.extra(op).symbol?;
     Some(lsp::CallHierarchyItem {

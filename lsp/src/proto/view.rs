@@ -8,43 +8,43 @@ use ropey::Rope;
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
-use crate::connection::settings::Effective;
-use crate::features::nest::Nests;
-use crate::features::read::token::Numbers;
+use crate::connection::settings::EffectiveSettings;
+use crate::features::nest::NestCache;
+use crate::features::read::token::EncodedTokens;
 use crate::features::write::action::RepairRequest;
 use crate::optimizer::{Solution, Solutions};
 use crate::text::position;
 
 /// The document, settings and caches that a query uses.
 #[derive(Debug)]
-pub(crate) struct View<'a> {
+pub(crate) struct DocumentView<'a> {
     /// Text, IR and facts.
     pub document: &'a analyses::Document,
     /// The version of the text.
     pub version: i32,
     pub uri: &'a lsp::Uri,
     /// The settings of the document.
-    pub settings: &'a Arc<Effective>,
+    pub settings: &'a Arc<EffectiveSettings>,
     /// The client and its settings.
     pub connection: &'a Connection,
     /// Data that is cached between queries.
-    pub cache: &'a mut Cache,
+    pub cache: &'a mut QueryCache,
 }
 
 /// Data that is cached between queries.
 #[derive(Debug, Default)]
-pub(crate) struct Cache {
+pub(crate) struct QueryCache {
     /// The semantic tokens of the last answer, with their number.
-    pub tokens: Option<(u64, Arc<Numbers>)>,
+    pub tokens: Option<(u64, Arc<EncodedTokens>)>,
     /// The number of the last semantic tokens.
-    pub last_tokens: u64,
+    pub last_tokens_id: u64,
     /// Results of the optimizer.
     pub solutions: Option<Solutions>,
     /// Dependences of loop nests.
-    pub nests: Nests,
+    pub nests: NestCache,
 }
 
-impl View<'_> {
+impl DocumentView<'_> {
     /// Returns the result of a repair in this version of the document, if it was computed.
     pub(crate) fn solution(&self, repair: &RepairRequest) -> Option<&Solution> {
         let solutions = self.cache.solutions.as_ref().filter(|it| it.version == self.version)?;
@@ -54,15 +54,15 @@ impl View<'_> {
     /// The diagnostics under the document's settings.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = self.settings.file.rules.diagnostics(self.document);
-        if self.is_only_noise() {
+        if self.is_noise_only() {
             found.retain(|it| matches!(it.category, Category::Noise | Category::Lint));
         }
         found
     }
 
     /// True if another server handles everything except noise.
-    pub(crate) fn is_only_noise(&self) -> bool {
-        self.settings.editor.is_only_noise_in(self.document.is_of_heir())
+    pub(crate) fn is_noise_only(&self) -> bool {
+        self.settings.editor.is_noise_only_in(self.document.is_heir_program())
     }
 
     pub(crate) fn text(&self) -> &Rope {

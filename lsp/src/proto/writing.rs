@@ -4,12 +4,12 @@ use tower_lsp::ls_types as lsp;
 
 use crate::features::write::completion::{self, Completion};
 use crate::features::write::signature::Signature;
-use crate::proto::markup::content;
-use crate::proto::view::View;
+use crate::proto::markup::markup_content;
+use crate::proto::view::DocumentView;
 use crate::text::encoding::Encoding;
 
 /// A list of proposals.
-pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList {
+pub(crate) fn completion(view: &DocumentView<'_>, it: Completion) -> lsp::CompletionList {
     let range = view.range(&it.range);
     let capabilities = view.connection.capabilities();
     let (snippets, details) = (capabilities.snippets, capabilities.label_details);
@@ -17,17 +17,18 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
         let snippet = it.snippet.clone().filter(|_| snippets);
         lsp::CompletionItem {
             kind: capabilities.completion_kind(match it.kind {
-                completion::Kind::Op => lsp::CompletionItemKind::FUNCTION,
-                completion::Kind::Value => lsp::CompletionItemKind::VARIABLE,
-                completion::Kind::Block => lsp::CompletionItemKind::REFERENCE,
-                completion::Kind::Symbol => lsp::CompletionItemKind::MODULE,
-                completion::Kind::Type => lsp::CompletionItemKind::CLASS,
-                completion::Kind::Attribute => lsp::CompletionItemKind::CONSTANT,
+                completion::ProposalKind::Op => lsp::CompletionItemKind::FUNCTION,
+                completion::ProposalKind::Value => lsp::CompletionItemKind::VARIABLE,
+                completion::ProposalKind::Block => lsp::CompletionItemKind::REFERENCE,
+                completion::ProposalKind::Symbol => lsp::CompletionItemKind::MODULE,
+                completion::ProposalKind::Type => lsp::CompletionItemKind::CLASS,
+                completion::ProposalKind::Attribute => lsp::CompletionItemKind::CONSTANT,
             }),
             // Shown beside the label on every row, if the client supports it.
             label_details: details.then(|| lsp::CompletionItemLabelDetails {
                 detail: it.noise.as_ref().map(|it| format!(" {it}")),
-                description: (it.kind == completion::Kind::Value).then(|| it.detail.clone()),
+                description: (it.kind == completion::ProposalKind::Value)
+                    .then(|| it.detail.clone()),
             }),
             detail: detail(&it),
             sort_text: Some(format!("{n:04}")),
@@ -42,7 +43,7 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
         }
     };
     let items = it.proposals.into_iter().enumerate().map(item).collect();
-    lsp::CompletionList { is_incomplete: it.is_cut, items }
+    lsp::CompletionList { is_incomplete: it.is_incomplete, items }
 }
 
 /// The detail of a proposal: its type and noise, or a sentence.
@@ -52,12 +53,12 @@ fn detail(it: &completion::Proposal) -> Option<String> {
 }
 
 /// The help for a signature.
-pub(crate) fn signature(view: &View<'_>, it: &Signature) -> lsp::SignatureHelp {
+pub(crate) fn signature(view: &DocumentView<'_>, it: &Signature) -> lsp::SignatureHelp {
     let capabilities = view.connection.capabilities();
     // Offsets in labels are in UTF-16 units, independent of the encoding of positions.
     let units = |at: usize| Encoding::Utf16.width(&it.label[..at]) as u32;
     let parameter = |range: &std::ops::Range<usize>| lsp::ParameterInformation {
-        label: if capabilities.parameter_places {
+        label: if capabilities.parameter_ranges {
             lsp::ParameterLabel::LabelOffsets([units(range.start), units(range.end)])
         } else {
             lsp::ParameterLabel::Simple(it.label[range.clone()].to_owned())
@@ -68,13 +69,13 @@ pub(crate) fn signature(view: &View<'_>, it: &Signature) -> lsp::SignatureHelp {
         signatures: vec![lsp::SignatureInformation {
             label: it.label.clone(),
             documentation: (!it.doc.is_empty()).then(|| {
-                let text = content(capabilities.plain_signatures, it.doc.clone());
+                let text = markup_content(capabilities.needs_plain_signatures, it.doc.clone());
                 lsp::Documentation::MarkupContent(text)
             }),
             parameters: Some(it.parameters.iter().map(parameter).collect()),
             active_parameter: None,
         }],
         active_signature: Some(0),
-        active_parameter: Some(it.active as u32),
+        active_parameter: Some(it.active_parameter as u32),
     }
 }

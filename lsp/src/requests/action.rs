@@ -4,14 +4,14 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use super::{placement, refactor};
-use crate::documents::actor::Document;
+use crate::documents::actor::OpenDocument;
 use crate::documents::job::NoAnswer;
 use crate::features::nest;
-use crate::features::write::action::{self, Action, RepairRequest, Scope};
+use crate::features::write::action::{self, ActionScope, CodeAction, RepairRequest};
 use crate::host;
 use crate::proto;
 use crate::proto::params::{self, ResolveData};
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 use crate::session::Session;
 
 /// Returns the actions for a range.
@@ -23,10 +23,10 @@ pub(crate) async fn actions(
     let on_save = is_on_save(&params.context);
     let is_asked = params.context.trigger_kind != Some(lsp::CodeActionTriggerKind::AUTOMATIC);
     let version = match session.document(&uri).filter(|_| on_save) {
-        Some(document) => Some(searched(&document).await?),
+        Some(document) => Some(wait_for_search(&document).await?),
         None => None,
     };
-    let ask = move |view: &mut View<'_>| {
+    let ask = move |view: &mut DocumentView<'_>| {
         if version.is_some_and(|it| it != view.version) {
             return Err(NoAnswer::Modified);
         }
@@ -41,24 +41,27 @@ pub(crate) async fn actions(
         // A client that requests actions by kind also gets the repair of the file if no op is
         // placed. In programs of HEIR, and if existing ops are replaced, it gets this action even
         // without diagnostics.
-        let whole = Action::Repair(RepairRequest::of(Scope::File), Vec::new());
+        let whole = CodeAction::Repair(RepairRequest::of(ActionScope::File), Vec::new());
         let asks = params.context.only.as_ref().is_some_and(|it| !it.is_empty());
         let may_change = || {
-            view.document.is_of_heir()
+            view.document.is_heir_program()
                 || view.settings.file.placement.replace
                 || action::is_repairable(view.document, &diagnostics)
         };
         if asks && !found.contains(&whole) && may_change() {
             found.push(whole);
         }
-        let is_ready = |it: &Action| match it {
-            Action::Repair(repair, _) => !on_save || view.solution(repair).is_some(),
-            Action::Loop(_) | Action::Schedule(_) => !view.is_only_noise(),
+        let is_ready = |it: &CodeAction| match it {
+            CodeAction::Repair(repair, _) => !on_save || view.solution(repair).is_some(),
+            CodeAction::Loop(_) | CodeAction::Schedule(_) => !view.is_noise_only(),
             _ => true,
         };
         Ok(found
             .iter()
-            .filter(|it| params::wants(&params.context, proto::action::kind(it)) && is_ready(it))
+            .filter(|it| {
+                params::is_requested(&params.context, proto::action::action_kind(it))
+                    && is_ready(it)
+            })
             .filter_map(|it| proto::action::action(view, it, &diagnostics))
             .map(lsp::CodeActionOrCommand::CodeAction)
             .collect())
@@ -72,14 +75,14 @@ pub(crate) async fn actions(
 fn is_on_save(context: &lsp::CodeActionContext) -> bool {
     context.trigger_kind == Some(lsp::CodeActionTriggerKind::AUTOMATIC)
         && context.only.as_ref().is_some_and(|only| !only.is_empty())
-        && proto::action::KINDS
+        && proto::action::ACTION_KINDS
             .iter()
-            .any(|it| it.starts_with("source") && params::wants(context, it))
+            .any(|it| it.starts_with("source") && params::is_requested(context, it))
 }
 
 /// Waits for the search, up to the time that the settings allow for a save. Returns the version of
 /// the search.
-async fn searched(document: &Document) -> Result<i32> {
+async fn wait_for_search(document: &OpenDocument) -> Result<i32> {
     let about = document.query(|view| (view.version, view.settings.editor.save_wait));
     let search = document.search();
     let (version, wait) = about.await?;
@@ -106,7 +109,7 @@ pub(crate) async fn resolve(
     match later {
         ResolveData::Place(place) => {
             let document = session.open_document(&place.uri)?;
-            let (edit, report) = placement::solve(session, document, place).await?;
+            let (edit, report) = placement::repair_edit(session, document, place).await?;
             if edit.is_none() {
                 session.connection.show(lsp::MessageType::WARNING, &report);
             }
@@ -115,15 +118,17 @@ pub(crate) async fn resolve(
         ResolveData::Refactor { uri, version, kind, range, title } => {
             let found = refactor::edits(session, &uri, version, kind, range).await?;
             let connection = &session.connection;
-            action.edit =
-                Some(proto::edit::titled(connection, &uri, version, found, &title, false));
+            action.edit = Some(proto::edit::titled_workspace_edit(
+                connection, &uri, version, found, &title, false,
+            ));
         }
         ResolveData::Schedule { uri, version, nest } => {
-            let ask = move |view: &mut View<'_>| {
+            let ask = move |view: &mut DocumentView<'_>| {
                 let is_current = view.version == version;
                 is_current.then(|| {
-                    let edits = nest::best_schedule(view.document, nest, view.settings.file.loops);
-                    edits.map(|it| proto::action::workspace(view, &it))
+                    let edits =
+                        nest::best_schedule_edits(view.document, nest, view.settings.file.loops);
+                    edits.map(|it| proto::action::workspace_edit(view, &it))
                 })
             };
             let found = session.ask(&uri, ask).await?.flatten();

@@ -12,13 +12,13 @@ use tower_lsp::ls_types as lsp;
 use crate::connection::problems;
 use crate::host;
 use crate::proto;
-use crate::session::{Session, TextNumber};
+use crate::session::{ConfigTextId, Session};
 use crate::text::config_file::ConfigFile;
 use crate::text::position;
 
 /// Publishes the diagnostics of a configuration file that was opened or changed. Does not block the
 /// thread that reads from the client.
-pub(crate) fn check(session: &Arc<Session>, file: ConfigFile, number: TextNumber) {
+pub(crate) fn check(session: &Arc<Session>, file: ConfigFile, number: ConfigTextId) {
     let session = session.clone();
     let publishing = session.connection.clone();
     let check = move || {

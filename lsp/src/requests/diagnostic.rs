@@ -10,12 +10,14 @@ use crate::session::Session;
 use crate::wire::json::JsonBuffer;
 
 /// Returns the diagnostics of a document, or that they have not changed.
-pub(crate) async fn pull(
+pub(crate) async fn pull_diagnostics(
     session: &Session,
     params: lsp::DocumentDiagnosticParams,
 ) -> Result<JsonBuffer> {
     let found = session
-        .ask(&params.text_document.uri, |view| serde_json::to_vec(&proto::diagnostic::all(view)))
+        .ask(&params.text_document.uri, |view| {
+            serde_json::to_vec(&proto::diagnostic::all_diagnostics(view))
+        })
         .await?;
     let items = found.and_then(std::result::Result::ok).unwrap_or_else(|| b"[]".to_vec());
     let id = result_id(&items);
@@ -24,7 +26,7 @@ pub(crate) async fn pull(
         return Ok(JsonBuffer::from(unchanged.into_bytes()));
     }
     let head = format!("{{\"kind\":\"full\",\"resultId\":\"{id}\",\"items\":");
-    Ok(JsonBuffer::from(items).within(head.into_bytes(), b"}"))
+    Ok(JsonBuffer::from(items).surround(head.into_bytes(), b"}"))
 }
 
 /// The id of a result. Equal diagnostics have equal ids.

@@ -3,9 +3,9 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::find::hierarchy::{self, Calls};
+use crate::features::find::hierarchy::{self, CallsOfFunction};
 use crate::proto::symbol::call_item;
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 use crate::session::Session;
 
 /// The function at a position.
@@ -14,11 +14,13 @@ pub(crate) async fn prepare(
     params: lsp::CallHierarchyPrepareParams,
 ) -> Result<Option<Vec<lsp::CallHierarchyItem>>> {
     let at = params.text_document_position_params;
-    let ask = move |view: &mut View<'_>| {
-        let found = hierarchy::function_at(view.document.source(), view.offset(at.position));
+    let ask = move |view: &mut DocumentView<'_>| {
+        let found = hierarchy::function_named_at(view.document.source(), view.offset(at.position));
         found.and_then(|op| call_item(view, op)).into_iter().collect()
     };
-    Ok(Some(session.alone().ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
+    Ok(Some(
+        session.exclusive_documents().ask(&at.text_document.uri, ask).await?.unwrap_or_default(),
+    ))
 }
 
 /// The callers of a function.
@@ -27,18 +29,18 @@ pub(crate) async fn incoming(
     params: lsp::CallHierarchyIncomingCallsParams,
 ) -> Result<Option<Vec<lsp::CallHierarchyIncomingCall>>> {
     let item = params.item;
-    let ask = move |view: &mut View<'_>| {
+    let ask = move |view: &mut DocumentView<'_>| {
         let at = view.offset(item.selection_range.start);
-        let function = hierarchy::function_at(view.document.source(), at)?;
-        let call = |it: &Calls| {
+        let function = hierarchy::function_named_at(view.document.source(), at)?;
+        let call = |it: &CallsOfFunction| {
             Some(lsp::CallHierarchyIncomingCall {
                 from: call_item(view, it.function)?,
-                from_ranges: it.places.iter().map(|it| view.range(it)).collect(),
+                from_ranges: it.ranges.iter().map(|it| view.range(it)).collect(),
             })
         };
-        Some(hierarchy::incoming(view.document.ir(), function).iter().filter_map(call).collect())
+        Some(hierarchy::callers(view.document.ir(), function).iter().filter_map(call).collect())
     };
-    Ok(Some(session.alone().ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+    Ok(Some(session.exclusive_documents().ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
 }
 
 /// The callees of a function.
@@ -47,16 +49,16 @@ pub(crate) async fn outgoing(
     params: lsp::CallHierarchyOutgoingCallsParams,
 ) -> Result<Option<Vec<lsp::CallHierarchyOutgoingCall>>> {
     let item = params.item;
-    let ask = move |view: &mut View<'_>| {
+    let ask = move |view: &mut DocumentView<'_>| {
         let at = view.offset(item.selection_range.start);
-        let function = hierarchy::function_at(view.document.source(), at)?;
-        let call = |it: &Calls| {
+        let function = hierarchy::function_named_at(view.document.source(), at)?;
+        let call = |it: &CallsOfFunction| {
             Some(lsp::CallHierarchyOutgoingCall {
                 to: call_item(view, it.function)?,
-                from_ranges: it.places.iter().map(|it| view.range(it)).collect(),
+                from_ranges: it.ranges.iter().map(|it| view.range(it)).collect(),
             })
         };
-        Some(hierarchy::outgoing(view.document.ir(), function).iter().filter_map(call).collect())
+        Some(hierarchy::callees(view.document.ir(), function).iter().filter_map(call).collect())
     };
-    Ok(Some(session.alone().ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+    Ok(Some(session.exclusive_documents().ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
 }

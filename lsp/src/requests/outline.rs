@@ -8,7 +8,7 @@ use crate::features::find::selection;
 use crate::features::read::fold;
 use crate::features::read::symbol;
 use crate::proto;
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 use crate::session::Session;
 use crate::wire::json::{JsonArray, JsonBuffer, JsonTree};
 
@@ -23,19 +23,19 @@ pub(crate) async fn symbols(
     let uri = params.text_document.uri;
     let is_tree = session.connection.capabilities().symbol_tree;
     let (mut outline, mut tree, mut flat) = (None, JsonTree::new(), JsonArray::new());
-    let job = move |view: &mut View<'_>| {
+    let job = move |view: &mut DocumentView<'_>| {
         let source = view.document.source();
-        let outline = outline.get_or_insert_with(|| symbol::Outline::new(source));
+        let outline = outline.get_or_insert_with(|| symbol::OutlineJob::new(source));
         let more = outline.step(source, &mut |it| {
             if is_tree {
                 tree.push(it.depth, &proto::symbol::document_symbol(view, &it));
             } else {
-                flat.push(&proto::symbol::information(view, it));
+                flat.push(&proto::symbol::symbol_information(view, it));
             }
         });
-        (!more).then(|| if is_tree { tree.take() } else { flat.take() })
+        (!more).then(|| if is_tree { tree.finish() } else { flat.finish() })
     };
-    session.alone().list(&uri, job).await
+    session.exclusive_documents().list(&uri, job).await
 }
 
 /// The symbols of all open documents that match a query.
@@ -49,15 +49,15 @@ pub(crate) async fn workspace_symbols(
         .into_iter()
         .map(|document| {
             let (query, mut outline, mut found) = (params.query.clone(), None, Vec::new());
-            document.run(move |view: &mut View<'_>| {
-                if view.is_only_noise() {
+            document.run(move |view: &mut DocumentView<'_>| {
+                if view.is_noise_only() {
                     return Some(Vec::new());
                 }
                 let source = view.document.source();
-                let outline = outline.get_or_insert_with(|| symbol::Outline::new(source));
+                let outline = outline.get_or_insert_with(|| symbol::OutlineJob::new(source));
                 let more = outline.step(source, &mut |it| {
-                    if symbol::matches(&it.name, &query) {
-                        found.push(proto::symbol::information(view, it));
+                    if symbol::matches_query(&it.name, &query) {
+                        found.push(proto::symbol::symbol_information(view, it));
                     }
                 });
                 let is_done = !more || found.len() >= MAX_SYMBOLS;
@@ -80,17 +80,17 @@ pub(crate) async fn folds(
     params: lsp::FoldingRangeParams,
 ) -> Result<JsonBuffer> {
     let (mut folds, mut out) = (None, JsonArray::new());
-    let job = move |view: &mut View<'_>| {
+    let job = move |view: &mut DocumentView<'_>| {
         let source = view.document.source();
-        let folds = folds.get_or_insert_with(|| fold::Folds::new(source));
+        let folds = folds.get_or_insert_with(|| fold::FoldJob::new(source));
         let more = folds.step(source, &mut |it| {
             if let Some(fold) = proto::symbol::fold(view, &it) {
                 out.push(&fold);
             }
         });
-        (!more).then(|| out.take())
+        (!more).then(|| out.finish())
     };
-    session.alone().list(&params.text_document.uri, job).await
+    session.exclusive_documents().list(&params.text_document.uri, job).await
 }
 
 /// The expanded selections.
@@ -98,7 +98,7 @@ pub(crate) async fn selections(
     session: &Session,
     params: lsp::SelectionRangeParams,
 ) -> Result<Option<Vec<lsp::SelectionRange>>> {
-    let ask = move |view: &mut View<'_>| {
+    let ask = move |view: &mut DocumentView<'_>| {
         let one = |(n, it): (usize, &lsp::Position)| {
             if n >= selection::MAX_CURSORS {
                 let range = lsp::Range { start: *it, end: *it };
@@ -109,7 +109,13 @@ pub(crate) async fn selections(
         };
         params.positions.iter().enumerate().map(one).collect()
     };
-    Ok(Some(session.alone().ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
+    Ok(Some(
+        session
+            .exclusive_documents()
+            .ask(&params.text_document.uri, ask)
+            .await?
+            .unwrap_or_default(),
+    ))
 }
 
 /// The links of a document.
@@ -117,14 +123,14 @@ pub(crate) async fn links(
     session: &Session,
     params: lsp::DocumentLinkParams,
 ) -> Result<JsonBuffer> {
-    let (mut links, mut out) = (link::Links::default(), JsonArray::new());
-    let job = move |view: &mut View<'_>| {
+    let (mut links, mut out) = (link::LinkJob::default(), JsonArray::new());
+    let job = move |view: &mut DocumentView<'_>| {
         let more = links.step(view.document.source(), &mut |it| {
             if let Some(link) = proto::navigation::link(view, &it) {
                 out.push(&link);
             }
         });
-        (!more).then(|| out.take())
+        (!more).then(|| out.finish())
     };
     session.list(&params.text_document.uri, job).await
 }

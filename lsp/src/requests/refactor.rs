@@ -8,11 +8,11 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::documents::job::NoAnswer;
-use crate::features::write::refactor::{self, Kind};
+use crate::features::write::refactor::{self, RefactorKind};
 use crate::host;
 use crate::proto;
 use crate::proto::params;
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 use crate::session::Session;
 
 /// The edits of a refactoring of a document version, or the reason why there are none.
@@ -20,10 +20,10 @@ pub(crate) async fn edits(
     session: &Session,
     uri: &lsp::Uri,
     version: i32,
-    kind: Kind,
+    kind: RefactorKind,
     range: Range<usize>,
 ) -> Result<Vec<lsp::TextEdit>> {
-    let look = move |view: &mut View<'_>| {
+    let look = move |view: &mut DocumentView<'_>| {
         let is_current = view.version == version;
         is_current.then(|| (view.text().clone(), view.document.model().clone()))
     };
@@ -36,7 +36,7 @@ pub(crate) async fn edits(
     };
     let found = host::apart("refactor", work).map_err(|_| Error::internal_error())?;
     let found = found.await.ok_or(NoAnswer::Panicked)?;
-    let found = found.map_err(params::refused)?;
+    let found = found.map_err(params::request_failed)?;
     if session.ask(uri, |view| view.version).await? != Some(version) {
         return Err(NoAnswer::Modified.into());
     }

@@ -7,7 +7,7 @@ use super::config_file;
 use crate::features::write::completion;
 use crate::features::write::signature;
 use crate::proto;
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 use crate::session::Session;
 
 /// The proposals at a position.
@@ -19,11 +19,12 @@ pub(crate) async fn completion(
         return Ok(Some(lsp::CompletionResponse::List(list)));
     }
     let at = params.text_document_position;
-    let ask = move |view: &mut View<'_>| {
+    let ask = move |view: &mut DocumentView<'_>| {
         let found = completion::completion(view.document, view.offset(at.position));
         proto::writing::completion(view, found)
     };
-    let list = session.alone().ask(&at.text_document.uri, ask).await?.unwrap_or_default();
+    let list =
+        session.exclusive_documents().ask(&at.text_document.uri, ask).await?.unwrap_or_default();
     Ok(Some(lsp::CompletionResponse::List(list)))
 }
 
@@ -33,8 +34,8 @@ pub(crate) async fn resolve_completion(
     mut item: lsp::CompletionItem,
 ) -> Result<lsp::CompletionItem> {
     if let Some(text) = completion::documentation(&item.label) {
-        let is_plain = session.connection.capabilities().plain_completions;
-        let text = proto::markup::content(is_plain, text);
+        let is_plain = session.connection.capabilities().needs_plain_completions;
+        let text = proto::markup::markup_content(is_plain, text);
         item.documentation = Some(lsp::Documentation::MarkupContent(text));
     }
     Ok(item)
@@ -46,9 +47,9 @@ pub(crate) async fn signature(
     params: lsp::SignatureHelpParams,
 ) -> Result<Option<lsp::SignatureHelp>> {
     let at = params.text_document_position_params;
-    let ask = move |view: &mut View<'_>| {
+    let ask = move |view: &mut DocumentView<'_>| {
         let found = signature::signature(view.document, view.offset(at.position));
         found.map(|it| proto::writing::signature(view, &it))
     };
-    Ok(session.alone().ask(&at.text_document.uri, ask).await?.flatten())
+    Ok(session.exclusive_documents().ask(&at.text_document.uri, ask).await?.flatten())
 }

@@ -3,15 +3,15 @@
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
-use crate::proto::action::KINDS;
+use crate::proto::action::ACTION_KINDS;
 use crate::proto::token;
 use crate::requests::command;
 use crate::text::position::encoding_kind;
 
 /// The capabilities for a client and its settings.
-pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
+pub(crate) fn server_capabilities(connection: &Connection) -> lsp::ServerCapabilities {
     let client = connection.capabilities();
-    let all = !connection.settings.editor().is_only_noise();
+    let all = !connection.settings.editor().is_noise_only();
     lsp::ServerCapabilities {
         position_encoding: Some(encoding_kind(client.encoding)),
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(
@@ -37,7 +37,7 @@ pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
         ))),
         code_action_provider: client.action_literals.then(|| {
             lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
-                code_action_kinds: Some(KINDS.map(lsp::CodeActionKind::new).to_vec()),
+                code_action_kinds: Some(ACTION_KINDS.map(lsp::CodeActionKind::new).to_vec()),
                 resolve_provider: Some(true),
                 ..lsp::CodeActionOptions::default()
             })

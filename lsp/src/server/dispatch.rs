@@ -50,7 +50,7 @@ impl Dispatch {
 
     /// Handles a message. Returns the exit code if the message is `exit`.
     pub(crate) fn take(&mut self, incoming: Incoming) -> Option<u8> {
-        tell_useless_names(&self.outbox);
+        warn_about_invalid_names(&self.outbox);
         match incoming {
             Incoming::Call(request) => {
                 if request.method() == "exit" && request.id().is_none() {
@@ -64,11 +64,11 @@ impl Dispatch {
                 }
                 let mut future = self.ingress.call(request);
                 match future.poll_unpin(&mut context) {
-                    Poll::Ready(reply) => answer(&self.outbox, reply.ok().flatten()),
+                    Poll::Ready(reply) => send_reply(&self.outbox, reply.ok().flatten()),
                     Poll::Pending => {
                         let outbox = self.outbox.clone();
                         host::spawn(&self.runtime, async move {
-                            answer(&outbox, future.await.ok().flatten());
+                            send_reply(&outbox, future.await.ok().flatten());
                         });
                     }
                 }
@@ -77,7 +77,7 @@ impl Dispatch {
                 // The sink accepts each answer immediately, and ignores unknown ones.
                 let _ = self.answers.as_mut().start_send(response);
             }
-            Incoming::Broken(reply) => answer(&self.outbox, reply.map(Reply::Plain)),
+            Incoming::Broken(reply) => send_reply(&self.outbox, reply.map(Reply::Plain)),
         }
         None
     }
@@ -90,18 +90,18 @@ impl Dispatch {
 }
 
 /// Warns the user about documents that get no answers, because their names are not URIs.
-fn tell_useless_names(outbox: &Outbox) {
-    for name in outbox.spellings().take_untold() {
+fn warn_about_invalid_names(outbox: &Outbox) {
+    for name in outbox.spellings().take_unreported() {
         let message = format!("noisy-lsp: ignoring the document: '{name}' is not a valid URI");
         let params = lsp::LogMessageParams { typ: lsp::MessageType::WARNING, message };
         outbox.notify("window/logMessage", params);
     }
 }
 
-fn answer(outbox: &Outbox, reply: Option<Reply>) {
+fn send_reply(outbox: &Outbox, reply: Option<Reply>) {
     match reply {
         Some(Reply::Plain(response)) => outbox.send(&response),
-        Some(Reply::Written(body)) => outbox.send_body(body),
+        Some(Reply::JsonText(body)) => outbox.send_body(body),
         None => {}
     }
 }

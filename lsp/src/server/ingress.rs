@@ -32,9 +32,9 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp::ls_types as lsp;
 use tower_lsp::{ExitedError, LspService};
 
-use super::{Server, Written};
+use super::{JsonAnswer, Server};
 use crate::connection::problems;
-use crate::documents::actor::Document;
+use crate::documents::actor::OpenDocument;
 use crate::log;
 use crate::requests;
 use crate::session::{Session, configuration, watch};
@@ -55,7 +55,7 @@ pub(crate) enum Reply {
     /// An answer that `tower_lsp` serializes.
     Plain(Response),
     /// The JSON text of a whole message.
-    Written(JsonBuffer),
+    JsonText(JsonBuffer),
 }
 
 impl Reply {
@@ -63,22 +63,22 @@ impl Reply {
     fn error(&self) -> Option<i64> {
         match self {
             Reply::Plain(response) => response.error().map(|it| it.code.code()),
-            Reply::Written(_) => None,
+            Reply::JsonText(_) => None,
         }
     }
 }
 
 /// The requests whose answers are being written, with handles to cancel them.
 #[derive(Clone, Debug, Default)]
-struct Pending(Arc<Mutex<FxHashMap<Id, AbortHandle>>>);
+struct PendingAnswers(Arc<Mutex<FxHashMap<Id, AbortHandle>>>);
 
-impl Pending {
+impl PendingAnswers {
     fn all(&self) -> MutexGuard<'_, FxHashMap<Id, AbortHandle>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Turns an answer into a message, unless the request is cancelled before.
-    fn reply(&self, id: Id, answer: Written) -> impl Future<Output = Reply> + Send + use<> {
+    fn reply(&self, id: Id, answer: JsonAnswer) -> impl Future<Output = Reply> + Send + use<> {
         let (answer, abort) = abortable(answer);
         self.all().insert(id.clone(), abort);
         let pending = self.clone();
@@ -86,7 +86,7 @@ impl Pending {
             let answer = AssertUnwindSafe(answer).catch_unwind().await;
             pending.all().remove(&id);
             let error = match answer {
-                Ok(Ok(Ok(json))) => return Reply::Written(with_result(&id, json)),
+                Ok(Ok(Ok(json))) => return Reply::JsonText(with_result(&id, json)),
                 Ok(Ok(Err(error))) => error,
                 Ok(Err(_)) => Error::request_cancelled(),
                 Err(_) => Error::internal_error(),
@@ -107,7 +107,7 @@ impl Pending {
 pub(crate) struct Ingress {
     inner: LspService<Server>,
     server: Server,
-    pending: Pending,
+    pending: PendingAnswers,
     phase: Arc<AtomicU8>,
 }
 
@@ -119,7 +119,7 @@ impl std::fmt::Debug for Ingress {
 
 /// Parameters of `textDocument/didOpen`; the language is not used.
 #[derive(Deserialize)]
-struct Opened {
+struct DidOpenParams {
     #[serde(rename = "textDocument")]
     document: OpenedDocument,
 }
@@ -132,7 +132,7 @@ struct OpenedDocument {
     text: String,
 }
 
-fn read<T: DeserializeOwned>(params: Option<Value>) -> Option<T> {
+fn parse_params<T: DeserializeOwned>(params: Option<Value>) -> Option<T> {
     serde_json::from_value(params?).ok()
 }
 
@@ -167,23 +167,23 @@ impl Ingress {
     /// Wraps a service.
     pub(crate) fn new(inner: LspService<Server>, server: Server) -> Self {
         let phase = Arc::new(AtomicU8::new(Phase::New as u8));
-        Self { inner, server, pending: Pending::default(), phase }
+        Self { inner, server, pending: PendingAnswers::default(), phase }
     }
 
     fn session(&self) -> &Arc<Session> {
         &self.server.session
     }
 
-    fn is(&self, phase: Phase) -> bool {
+    fn is_in_phase(&self, phase: Phase) -> bool {
         self.phase.load(Ordering::SeqCst) == phase as u8
     }
 
     /// The error for a request that the current phase does not allow.
-    fn refusal(&self, method: &str) -> Option<Error> {
-        if self.is(Phase::ShutDown) {
+    fn phase_error(&self, method: &str) -> Option<Error> {
+        if self.is_in_phase(Phase::ShutDown) {
             return Some(Error::invalid_request());
         }
-        if self.is(Phase::New) && method != "initialize" {
+        if self.is_in_phase(Phase::New) && method != "initialize" {
             let code = ErrorCode::ServerError(-32002);
             return Some(Error { code, message: "Server not initialized".into(), data: None });
         }
@@ -192,41 +192,46 @@ impl Ingress {
 
     /// The exit code.
     pub(crate) fn exit_code(&self) -> u8 {
-        u8::from(!self.is(Phase::ShutDown))
+        u8::from(!self.is_in_phase(Phase::ShutDown))
     }
 
-    fn notify(&self, method: &str, params: Option<Value>) {
+    fn handle_notification(&self, method: &str, params: Option<Value>) {
         let known = match method {
-            "textDocument/didOpen" => read::<Opened>(params).map(|it| self.open(it.document)),
-            "textDocument/didChange" => {
-                read::<lsp::DidChangeTextDocumentParams>(params).map(|it| {
+            "textDocument/didOpen" => {
+                parse_params::<DidOpenParams>(params).map(|it| self.open(it.document))
+            }
+            "textDocument/didChange" => parse_params::<lsp::DidChangeTextDocumentParams>(params)
+                .map(|it| {
                     let lsp::VersionedTextDocumentIdentifier { uri, version } = it.text_document;
                     if let Some(document) = self.session().document(&uri) {
                         document.change(version, it.content_changes);
                     } else if let Some(mut file) = self.session().config_file(&uri) {
                         let encoding = self.session().connection.capabilities().encoding;
                         file.change(version, &it.content_changes, encoding);
-                        self.check(file);
+                        self.set_config_file(file);
+                    }
+                }),
+            "textDocument/didClose" => {
+                parse_params::<lsp::DidCloseTextDocumentParams>(params).map(|it| {
+                    let uri = it.text_document.uri;
+                    if self.session().remove(&uri) {
+                        let clear = !self.session().connection.capabilities().pulls_diagnostics;
+                        self.session().connection.outbox.closed(&uri.as_str().into(), clear);
+                    } else if self.session().remove_config_file(&uri) {
+                        problems::set_closed(&self.session().connection, &uri);
                     }
                 })
             }
-            "textDocument/didClose" => read::<lsp::DidCloseTextDocumentParams>(params).map(|it| {
-                let uri = it.text_document.uri;
-                if self.session().remove(&uri) {
-                    let clear = !self.session().connection.capabilities().pulls_diagnostics;
-                    self.session().connection.outbox.closed(&uri.as_str().into(), clear);
-                } else if self.session().remove_config_file(&uri) {
-                    problems::set_closed(&self.session().connection, &uri);
-                }
-            }),
-            "workspace/didChangeConfiguration" => read::<lsp::DidChangeConfigurationParams>(params)
-                .map(|it| self.configure(&it.settings)),
+            "workspace/didChangeConfiguration" => {
+                parse_params::<lsp::DidChangeConfigurationParams>(params)
+                    .map(|it| self.configure(&it.settings))
+            }
             "workspace/didChangeWatchedFiles" => {
-                watch::changed(self.session());
+                watch::reload_config_files(self.session());
                 Some(())
             }
             "workspace/didChangeWorkspaceFolders" => {
-                read::<lsp::DidChangeWorkspaceFoldersParams>(params).map(|it| {
+                parse_params::<lsp::DidChangeWorkspaceFoldersParams>(params).map(|it| {
                     let uris = |it: Vec<lsp::WorkspaceFolder>| it.into_iter().map(|it| it.uri);
                     let removed: Vec<_> = uris(it.event.removed).collect();
                     self.session()
@@ -234,13 +239,15 @@ impl Ingress {
                         .settings
                         .set_roots(uris(it.event.added).collect(), &removed);
                     self.session().refresh();
-                    configuration::request(self.session());
+                    configuration::request_settings(self.session());
                 })
             }
-            "$/setTrace" => read::<lsp::SetTraceParams>(params)
+            "$/setTrace" => parse_params::<lsp::SetTraceParams>(params)
                 .map(|it| self.session().connection.set_trace(it.value)),
-            "window/workDoneProgress/cancel" => read::<lsp::WorkDoneProgressCancelParams>(params)
-                .map(|it| self.session().connection.progress.cancel(&it.token)),
+            "window/workDoneProgress/cancel" => {
+                parse_params::<lsp::WorkDoneProgressCancelParams>(params)
+                    .map(|it| self.session().connection.progress.cancel(&it.token))
+            }
             _ => Some(()),
         };
         if known.is_none() {
@@ -251,10 +258,10 @@ impl Ingress {
     fn open(&self, document: OpenedDocument) {
         let OpenedDocument { uri, version, text } = document;
         if config_file::is_config(&uri) {
-            self.check(ConfigFile { uri, version, text: Rope::from_str(&text) });
+            self.set_config_file(ConfigFile { uri, version, text: Rope::from_str(&text) });
             return;
         }
-        match Document::open(&self.session().connection, uri.clone(), version, text) {
+        match OpenDocument::open(&self.session().connection, uri.clone(), version, text) {
             Ok(document) => self.session().insert(&uri, document),
             Err(error) => {
                 self.session().remove(&uri);
@@ -264,13 +271,13 @@ impl Ingress {
     }
 
     /// Stores the text of a configuration file, and starts a check of it.
-    fn check(&self, file: ConfigFile) {
+    fn set_config_file(&self, file: ConfigFile) {
         let number = self.session().set_config_file(file.clone());
         requests::config_file::check(self.session(), file, number);
     }
 
     /// Passes a request to `tower_lsp`.
-    fn plain(
+    fn forward(
         &mut self,
         id: Option<Id>,
         request: Request,
@@ -296,10 +303,10 @@ impl Ingress {
 
     fn configure(&self, settings: &Value) {
         if settings.as_object().is_some_and(|it| !it.is_empty()) {
-            configuration::take(self.session(), settings);
+            configuration::set_pushed_settings(self.session(), settings);
         }
         // Clients that answer requests for settings send none in the notification.
-        configuration::request(self.session());
+        configuration::request_settings(self.session());
     }
 }
 
@@ -314,17 +321,17 @@ impl Service<Request> for Ingress {
 
     fn call(&mut self, request: Request) -> Self::Future {
         if is_ordered(&request) {
-            if !self.is(Phase::Running) {
+            if !self.is_in_phase(Phase::Running) {
                 return futures_util::future::ready(Ok(None)).boxed();
             }
             let (method, _, params) = request.into_parts();
-            self.notify(&method, params);
+            self.handle_notification(&method, params);
             return futures_util::future::ready(Ok(None)).boxed();
         }
         let id = request.id().cloned();
         let method = request.method().to_owned();
         if let Some(id) = &id
-            && let Some(error) = self.refusal(&method)
+            && let Some(error) = self.phase_error(&method)
         {
             let reply = Response::from_error(id.clone(), error);
             return futures_util::future::ready(Ok(Some(Reply::Plain(reply)))).boxed();
@@ -333,14 +340,14 @@ impl Service<Request> for Ingress {
         if method == "$/cancelRequest" {
             self.pending.cancel(request.params());
         }
-        let is_running = self.is(Phase::Running);
+        let is_running = self.is_in_phase(Phase::Running);
         let written = id.clone().filter(|_| is_running).and_then(|id| {
-            let answer = self.server.write(&method, request.params())?;
+            let answer = self.server.json_answer(&method, request.params())?;
             Some(self.pending.reply(id, answer))
         });
         let reply = match written {
             Some(reply) => reply.map(|it| Ok(Some(it))).boxed(),
-            None => self.plain(id.clone(), request).boxed(),
+            None => self.forward(id.clone(), request).boxed(),
         };
         let connection = self.session().connection.clone();
         let start = Instant::now();
@@ -375,5 +382,5 @@ impl Service<Request> for Ingress {
 fn with_result(id: &Id, result: JsonBuffer) -> JsonBuffer {
     let id = serde_json::to_vec(id).unwrap_or_else(|_| b"null".to_vec());
     let before = [br#"{"jsonrpc":"2.0","id":"#, &*id, br#","result":"#].concat();
-    result.within(before, b"}")
+    result.surround(before, b"}")
 }

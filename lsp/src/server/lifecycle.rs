@@ -6,7 +6,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use super::{capabilities, parent};
-use crate::connection::{ask, docs, status};
+use crate::connection::{client_requests, code_pages, status};
 use crate::session::{Session, configuration, watch};
 
 /// Reads the client's capabilities, and announces those of the server.
@@ -25,13 +25,13 @@ pub(crate) fn initialize(
     }
     connection.settings.set_roots(roots, &[]);
     if let Some(options) = &params.initialization_options {
-        configuration::start(connection, options);
+        configuration::set_initial_settings(connection, options);
     }
     if let Some(id) = params.process_id {
-        parent::watch(id);
+        parent::exit_with_parent(id);
     }
     Ok(lsp::InitializeResult {
-        capabilities: capabilities::of(connection),
+        capabilities: capabilities::server_capabilities(connection),
         server_info: Some(lsp::ServerInfo {
             name: "noisy-lsp".to_owned(),
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -42,9 +42,9 @@ pub(crate) fn initialize(
 
 /// Sends the first requests and notifications, because the client accepts them from now on.
 pub(crate) fn initialized(session: &Arc<Session>) {
-    ask::register(&session.connection);
-    configuration::request(session);
-    docs::write(&session.connection);
+    client_requests::register(&session.connection);
+    configuration::request_settings(session);
+    code_pages::write_pages(&session.connection);
     watch::start(session);
     status::send(&session.connection);
 }

@@ -2,7 +2,7 @@
 //!
 //! *Law.* A handler sends its query to the document's actor before its first `await`, and awaits
 //! nothing but the answer: never the client. Requests to the client are sent in separate tasks,
-//! with a time limit (see [`crate::connection::ask`]).
+//! with a time limit (see [`crate::connection::client_requests`]).
 
 pub(crate) mod capabilities;
 pub(crate) mod dispatch;
@@ -40,7 +40,7 @@ pub(crate) struct Server {
 }
 
 /// An answer that is written as JSON text.
-pub(crate) type Written = BoxFuture<'static, Result<JsonBuffer>>;
+pub(crate) type JsonAnswer = BoxFuture<'static, Result<JsonBuffer>>;
 
 /// One line for each request: its types and its handler. A `made` answer has few items, and
 /// `tower_lsp` converts it to a tree of JSON values. A `written` answer covers a whole file, and
@@ -70,7 +70,7 @@ macro_rules! table {
 
         impl Server {
             /// Answers a request with a `written` answer; `None` for other requests.
-            pub(crate) fn write(&self, method: &str, params: Option<&Value>) -> Option<Written> {
+            pub(crate) fn json_answer(&self, method: &str, params: Option<&Value>) -> Option<JsonAnswer> {
                 let session = self.session.clone();
                 match method {
                     $($name => {
@@ -97,9 +97,9 @@ table! {
     code_action_resolve(lsp::CodeAction) -> lsp::CodeAction = action::resolve;
     execute_command(lsp::ExecuteCommandParams) -> Option<Value> = command::execute;
 
-    formatting(lsp::DocumentFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::document;
-    range_formatting(lsp::DocumentRangeFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::range;
-    on_type_formatting(lsp::DocumentOnTypeFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::on_type;
+    formatting(lsp::DocumentFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::format_document;
+    range_formatting(lsp::DocumentRangeFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::format_range;
+    on_type_formatting(lsp::DocumentOnTypeFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::format_on_type;
 
     goto_definition(lsp::GotoDefinitionParams) -> Option<lsp::GotoDefinitionResponse> = navigation::definition;
     prepare_rename(lsp::TextDocumentPositionParams) -> Option<lsp::PrepareRenameResponse> = navigation::prepare_rename;
@@ -119,7 +119,7 @@ table! {
 
     ; written:
 
-    "textDocument/diagnostic"(lsp::DocumentDiagnosticParams) = diagnostic::pull;
+    "textDocument/diagnostic"(lsp::DocumentDiagnosticParams) = diagnostic::pull_diagnostics;
 
     "textDocument/inlayHint"(lsp::InlayHintParams) = overlay::hints;
     "textDocument/codeLens"(lsp::CodeLensParams) = overlay::lenses;
@@ -134,7 +134,7 @@ table! {
     "textDocument/foldingRange"(lsp::FoldingRangeParams) = outline::folds;
     "textDocument/documentLink"(lsp::DocumentLinkParams) = outline::links;
 
-    "textDocument/semanticTokens/full"(lsp::SemanticTokensParams) = token::full;
-    "textDocument/semanticTokens/full/delta"(lsp::SemanticTokensDeltaParams) = token::delta;
-    "textDocument/semanticTokens/range"(lsp::SemanticTokensRangeParams) = token::range;
+    "textDocument/semanticTokens/full"(lsp::SemanticTokensParams) = token::full_tokens;
+    "textDocument/semanticTokens/full/delta"(lsp::SemanticTokensDeltaParams) = token::delta_tokens;
+    "textDocument/semanticTokens/range"(lsp::SemanticTokensRangeParams) = token::range_tokens;
 }

@@ -6,7 +6,7 @@ use crate::{host, log};
 
 /// Ends this process when the process of the client ends. The end of standard input is not enough,
 /// because other processes may keep the pipe of a dead client open.
-pub(crate) fn watch(id: u32) {
+pub(crate) fn exit_with_parent(id: u32) {
     let process = std::path::PathBuf::from(format!("/proc/{id}"));
     // Without this directory the client cannot be observed, for example because it runs in another
     // container.

@@ -9,7 +9,7 @@ use super::dispatch::Dispatch;
 use crate::wire::transport;
 
 /// Maximum time to write the last messages, because the client may not read them.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves standard input and output; returns the exit code.
 ///
@@ -34,7 +34,7 @@ pub fn run() -> io::Result<u8> {
     {
         code = dispatch.take(incoming);
     }
-    outbox.close(LAST_WORDS);
+    outbox.close(CLOSE_TIMEOUT);
     Ok(code.unwrap_or_else(|| dispatch.exit_code()))
 }
 

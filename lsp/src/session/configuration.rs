@@ -6,19 +6,19 @@ use serde_json::Value;
 use tower_lsp::ls_types as lsp;
 
 use super::Session;
-use crate::connection::config::Config;
-use crate::connection::{Connection, ask, problems};
+use crate::connection::editor_settings::EditorSettings;
+use crate::connection::{Connection, client_requests, problems};
 
 /// Asks the client for its settings.
-pub(crate) fn request(session: &Arc<Session>) {
+pub(crate) fn request_settings(session: &Arc<Session>) {
     let connection = &session.connection;
     if !connection.capabilities().configuration {
         return;
     }
     let asking = session.clone();
-    let turn = connection.settings.turn();
-    ask::ask(connection, |client| async move {
-        let scopes = asking.connection.settings.scopes();
+    let turn = connection.settings.next_turn();
+    client_requests::send_requests(connection, |client| async move {
+        let scopes = asking.connection.settings.root_uris();
         let item = |scope: &Option<lsp::Uri>| lsp::ConfigurationItem {
             scope_uri: scope.clone(),
             section: Some("noisy".to_owned()),
@@ -26,49 +26,55 @@ pub(crate) fn request(session: &Arc<Session>) {
         let Ok(sections) = client.configuration(scopes.iter().map(item).collect()).await else {
             return;
         };
-        change(&asking, turn, || {
-            if !sections.iter().all(is_nothing) {
+        change_settings(&asking, turn, || {
+            if !sections.iter().all(is_null_section) {
                 asking.connection.settings.set_initial(None);
             }
             let taken = scopes
                 .iter()
                 .zip(&sections)
-                .map(|(scope, section)| set(&asking.connection, Some(scope), section));
+                .map(|(scope, section)| set_settings(&asking.connection, Some(scope), section));
             taken.fold(false, |changed, it| changed | it)
         });
     });
 }
 
 /// Stores settings for all roots that the client sent in a notification.
-pub(crate) fn take(session: &Session, section: &Value) {
+pub(crate) fn set_pushed_settings(session: &Session, section: &Value) {
     let connection = &session.connection;
-    change(session, connection.settings.turn(), || set(connection, None, section));
+    change_settings(session, connection.settings.next_turn(), || {
+        set_settings(connection, None, section)
+    });
 }
 
-/// Stores settings with `set`, unless a later turn has stored some. If they changed, refreshes
+/// Stores settings with `set_settings`, unless a later turn has stored some. If they changed, refreshes
 /// everything that depends on them.
-fn change(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
-    if session.connection.settings.in_turn(turn, set).unwrap_or(false) {
+fn change_settings(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
+    if session.connection.settings.run_in_turn(turn, set).unwrap_or(false) {
         session.refresh();
-        ask::refresh(&session.connection);
+        client_requests::refresh(&session.connection);
     }
 }
 
 /// Stores the settings from `initialize`. Some clients send all settings in `initialize`, and
 /// answer `null` to each request for settings. These settings apply until the client sends others.
-pub(crate) fn start(connection: &Connection, options: &Value) {
-    set(connection, None, options);
-    connection.settings.set_initial(Config::read(options).ok());
+pub(crate) fn set_initial_settings(connection: &Connection, options: &Value) {
+    set_settings(connection, None, options);
+    connection.settings.set_initial(EditorSettings::read(options).ok());
 }
 
 /// Stores settings; returns true if they changed. Invalid settings are reported and not stored.
 /// `null` means that the client sets nothing.
-fn set(connection: &Connection, scope: Option<&Option<lsp::Uri>>, section: &Value) -> bool {
-    let read = if is_nothing(section) {
+fn set_settings(
+    connection: &Connection,
+    scope: Option<&Option<lsp::Uri>>,
+    section: &Value,
+) -> bool {
+    let read = if is_null_section(section) {
         Ok(connection.settings.initial())
     } else {
         connection.settings.set_initial(None);
-        Config::read(section)
+        EditorSettings::read(section)
     };
     match read {
         Ok(config) => {
@@ -86,7 +92,7 @@ fn set(connection: &Connection, scope: Option<&Option<lsp::Uri>>, section: &Valu
 }
 
 /// True if the client's message sets nothing.
-fn is_nothing(section: &Value) -> bool {
+fn is_null_section(section: &Value) -> bool {
     section.get("noisy").unwrap_or(section).is_null()
 }
 
@@ -96,16 +102,16 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_said_at_the_start_counts_until_something_else_is_said() {
+    fn initial_settings_apply_until_others_are_sent() {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.unwrap_or_else(|it| panic!("{it}"));
         let lenses = |start: Value, later: &[Value]| {
             let connection = Connection::new(runtime.handle().clone());
-            super::start(&connection, &start);
+            super::set_initial_settings(&connection, &start);
             for it in later {
-                set(&connection, None, it);
+                set_settings(&connection, None, it);
             }
-            connection.settings.editor().lenses
+            connection.settings.editor().shows_lenses
         };
         let off = || json!({ "codeLens": { "enable": false } });
         assert!(!lenses(off(), &[]));

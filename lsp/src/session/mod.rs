@@ -11,35 +11,35 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::connection::Connection;
-use crate::documents::actor::Document;
+use crate::documents::actor::OpenDocument;
 use crate::documents::job::{Job, NoAnswer};
-use crate::proto::view::View;
+use crate::proto::view::DocumentView;
 use crate::text::config_file::ConfigFile;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
 /// Maximum number of lines of a range that is handled before whole files: a visible range with its
 /// surroundings is shorter.
-const NEAR: u32 = 1000;
+const MAX_LOCAL_LINES: u32 = 1000;
 
 /// A connection with its documents.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub connection: Arc<Connection>,
-    documents: Mutex<FxHashMap<String, Document>>,
+    documents: Mutex<FxHashMap<String, OpenDocument>>,
     config_files: Mutex<ConfigFiles>,
 }
 
 /// The open configuration files, each with the number of its text.
 #[derive(Debug, Default)]
 struct ConfigFiles {
-    all: FxHashMap<String, (ConfigFile, TextNumber)>,
+    all: FxHashMap<String, (ConfigFile, ConfigTextId)>,
     n_texts: u64,
 }
 
 /// Identifies a text of a configuration file. A version does not identify it: a file that is closed
 /// and opened again may have the same version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TextNumber(u64);
+pub(crate) struct ConfigTextId(u64);
 
 impl Session {
     /// Creates a session without documents. Its tasks run in `runtime`.
@@ -52,7 +52,7 @@ impl Session {
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         uri: &lsp::Uri,
-        ask: impl FnOnce(&mut View<'_>) -> T + Send + 'static,
+        ask: impl FnOnce(&mut DocumentView<'_>) -> T + Send + 'static,
     ) -> Result<Option<T>> {
         let Some(document) = self.document(uri) else { return Ok(None) };
         answer(document.query(ask).await)
@@ -73,8 +73,8 @@ impl Session {
         job: J,
     ) -> Result<Option<J::Output>> {
         let Some(document) = self.document(uri) else { return Ok(None) };
-        if range.end.line.saturating_sub(range.start.line) <= NEAR {
-            return answer(document.run_near(job).await);
+        if range.end.line.saturating_sub(range.start.line) <= MAX_LOCAL_LINES {
+            return answer(document.run_local(job).await);
         }
         answer(document.run(job).await)
     }
@@ -84,35 +84,35 @@ impl Session {
     where
         J: Job<Output = JsonBuffer>,
     {
-        Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()))
+        Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().finish()))
     }
 
     /// Access to documents for requests that another server may also answer.
-    pub(crate) fn alone(&self) -> Alone<'_> {
-        Alone(self)
+    pub(crate) fn exclusive_documents(&self) -> ExclusiveDocuments<'_> {
+        ExclusiveDocuments(self)
     }
 
     /// An open document; an error if it is not open.
-    pub(crate) fn open_document(&self, uri: &lsp::Uri) -> Result<Document> {
+    pub(crate) fn open_document(&self, uri: &lsp::Uri) -> Result<OpenDocument> {
         self.document(uri).ok_or_else(|| Error::invalid_params("the document is not open"))
     }
 
     /// Makes each document look up its settings again.
     pub(crate) fn refresh(&self) {
-        self.all_documents().iter().for_each(Document::refresh);
+        self.all_documents().iter().for_each(OpenDocument::refresh);
     }
 
-    fn documents(&self) -> MutexGuard<'_, FxHashMap<String, Document>> {
+    fn documents(&self) -> MutexGuard<'_, FxHashMap<String, OpenDocument>> {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A document, if it is open.
-    pub(crate) fn document(&self, uri: &lsp::Uri) -> Option<Document> {
+    pub(crate) fn document(&self, uri: &lsp::Uri) -> Option<OpenDocument> {
         self.documents().get(uri.as_str()).cloned()
     }
 
     /// All open documents, ordered by name.
-    pub(crate) fn all_documents(&self) -> Vec<Document> {
+    pub(crate) fn all_documents(&self) -> Vec<OpenDocument> {
         let documents = self.documents();
         let mut all: Vec<_> = documents.iter().collect();
         all.sort_unstable_by_key(|(uri, _)| *uri);
@@ -129,10 +129,10 @@ impl Session {
     }
 
     /// Opens a configuration file or replaces its text; returns the number of the text.
-    pub(crate) fn set_config_file(&self, file: ConfigFile) -> TextNumber {
+    pub(crate) fn set_config_file(&self, file: ConfigFile) -> ConfigTextId {
         let mut files = self.config_files();
         files.n_texts += 1;
-        let number = TextNumber(files.n_texts);
+        let number = ConfigTextId(files.n_texts);
         files.all.insert(file.uri.as_str().to_owned(), (file, number));
         number
     }
@@ -144,7 +144,7 @@ impl Session {
 
     /// Runs `act` if the text of a configuration file is still current. The text cannot change
     /// while `act` runs.
-    pub(crate) fn if_current(&self, uri: &lsp::Uri, number: TextNumber, act: impl FnOnce()) {
+    pub(crate) fn if_current(&self, uri: &lsp::Uri, number: ConfigTextId, act: impl FnOnce()) {
         let files = self.config_files();
         if files.all.get(uri.as_str()).is_some_and(|it| it.1 == number) {
             act();
@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// Adds an open document. An older one with the same name is closed.
-    pub(crate) fn insert(&self, uri: &lsp::Uri, document: Document) {
+    pub(crate) fn insert(&self, uri: &lsp::Uri, document: OpenDocument) {
         if let Some(old) = self.documents().insert(uri.as_str().to_owned(), document) {
             old.close();
         }
@@ -161,30 +161,30 @@ impl Session {
     /// Closes a document; returns true if it was open.
     pub(crate) fn remove(&self, uri: &lsp::Uri) -> bool {
         let document = self.documents().remove(uri.as_str());
-        document.inspect(Document::close).is_some()
+        document.inspect(OpenDocument::close).is_some()
     }
 }
 
 /// The documents that this server handles alone. Documents that another server handles, except for
 /// their noise, count as not open.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Alone<'a>(&'a Session);
+pub(crate) struct ExclusiveDocuments<'a>(&'a Session);
 
-impl Alone<'_> {
+impl ExclusiveDocuments<'_> {
     /// See [`Session::ask`].
     pub(crate) async fn ask<T: Send + 'static>(
         self,
         uri: &lsp::Uri,
-        ask: impl FnOnce(&mut View<'_>) -> T + Send + 'static,
+        ask: impl FnOnce(&mut DocumentView<'_>) -> T + Send + 'static,
     ) -> Result<Option<T>> {
-        let ask = |view: &mut View<'_>| (!view.is_only_noise()).then(|| ask(view));
+        let ask = |view: &mut DocumentView<'_>| (!view.is_noise_only()).then(|| ask(view));
         Ok(self.0.ask(uri, ask).await?.flatten())
     }
 
     /// See [`Session::run`].
     pub(crate) async fn run<J: Job>(self, uri: &lsp::Uri, mut job: J) -> Result<Option<J::Output>> {
-        let job = move |view: &mut View<'_>| {
-            if view.is_only_noise() { Some(None) } else { job.step(view).map(Some) }
+        let job = move |view: &mut DocumentView<'_>| {
+            if view.is_noise_only() { Some(None) } else { job.step(view).map(Some) }
         };
         Ok(self.0.run(uri, job).await?.flatten())
     }
@@ -196,8 +196,8 @@ impl Alone<'_> {
         range: lsp::Range,
         mut job: J,
     ) -> Result<Option<J::Output>> {
-        let job = move |view: &mut View<'_>| {
-            if view.is_only_noise() { Some(None) } else { job.step(view).map(Some) }
+        let job = move |view: &mut DocumentView<'_>| {
+            if view.is_noise_only() { Some(None) } else { job.step(view).map(Some) }
         };
         Ok(self.0.run_in(uri, range, job).await?.flatten())
     }
@@ -207,14 +207,14 @@ impl Alone<'_> {
     where
         J: Job<Output = JsonBuffer>,
     {
-        Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()))
+        Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().finish()))
     }
 }
 
 fn answer<T>(answer: std::result::Result<T, NoAnswer>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(NoAnswer::Gone) => Ok(None),
+        Err(NoAnswer::Unavailable) => Ok(None),
         Err(why) => Err(why.into()),
     }
 }
@@ -225,7 +225,7 @@ mod tests {
     use ropey::Rope;
 
     #[test]
-    fn a_file_opened_again_with_the_same_version_has_another_text() {
+    fn a_reopened_file_with_the_same_version_has_a_new_text_number() {
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let runtime = runtime.unwrap_or_else(|it| panic!("{it}"));
         let session = Session::new(runtime.handle().clone());
@@ -234,7 +234,7 @@ mod tests {
             let text = Rope::from_str(text);
             session.set_config_file(ConfigFile { uri: uri.clone(), version: 1, text })
         };
-        let is_current = |number: TextNumber| {
+        let is_current = |number: ConfigTextId| {
             let mut is_current = false;
             session.if_current(&uri, number, || is_current = true);
             is_current

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Session;
-use crate::connection::{ask, problems, status};
+use crate::connection::{client_requests, problems, status};
 use crate::host;
 
 /// Time between two checks for new, deleted or changed configuration files. A check looks for about
@@ -27,13 +27,14 @@ pub(crate) fn start(session: &Arc<Session>) {
                 continue;
             }
             let looking = watched.clone();
-            let look =
-                move || looking.connection.settings.stamps(documents.iter().map(|it| &it.uri));
+            let look = move || {
+                looking.connection.settings.config_file_stamps(documents.iter().map(|it| &it.uri))
+            };
             let Some(now) = host::blocking(look).await else { return };
             // The first check counts as a change too, because a file may have changed after the
             // settings were read.
             if before.as_ref() != Some(&now) {
-                changed(&watched);
+                reload_config_files(&watched);
             }
             before = Some(now);
         }
@@ -41,10 +42,10 @@ pub(crate) fn start(session: &Arc<Session>) {
 }
 
 /// Reads the configuration files again, and refreshes everything that depends on them.
-pub(crate) fn changed(session: &Session) {
+pub(crate) fn reload_config_files(session: &Session) {
     session.connection.settings.forget();
     problems::forget(&session.connection);
     session.refresh();
-    ask::refresh(&session.connection);
+    client_requests::refresh(&session.connection);
     status::send(&session.connection);
 }

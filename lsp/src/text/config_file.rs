@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use noisy_settings::{FILE_NAMES, Problem};
+use noisy_settings::{ConfigProblem, FILE_NAMES};
 use ropey::Rope;
 use tower_lsp::ls_types as lsp;
 
@@ -47,7 +47,7 @@ impl ConfigFile {
     }
 
     /// The mistakes in the file. Reads the files that it extends.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<ConfigProblem> {
         let path = self.uri.to_file_path().map_or_else(PathBuf::new, std::borrow::Cow::into_owned);
         noisy_settings::problems(Path::new(&path), &self.text.to_string())
     }

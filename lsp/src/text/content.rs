@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn difference_makes_the_new_text_of_the_old() {
+    fn applying_the_difference_gives_the_new_text() {
         let long = "abc \u{e9} \n".repeat(1000);
         for (old, new) in [
             ("", ""),

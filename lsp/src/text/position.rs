@@ -91,15 +91,15 @@ pub(crate) fn position(text: &Rope, offset: usize, encoding: Encoding) -> lsp::P
 /// Converts byte offsets that mostly increase to positions. A conversion costs the distance from
 /// the previous offset.
 #[derive(Debug)]
-pub(crate) struct Forward {
+pub(crate) struct IncrementalPositions {
     encoding: Encoding,
     at: usize,
     position: lsp::Position,
 }
 
-impl Forward {
+impl IncrementalPositions {
     /// At this distance (in bytes) or more, a position is computed without the previous one.
-    const FAR: usize = 1024;
+    const MAX_STEP_BYTES: usize = 1024;
 
     /// Begins at the start of a text.
     pub(crate) fn new(encoding: Encoding) -> Self {
@@ -107,14 +107,17 @@ impl Forward {
     }
 
     /// Converts a byte offset to a position.
-    pub(crate) fn go(&mut self, text: &Rope, offset: usize) -> lsp::Position {
-        if self.at <= offset && offset - self.at < Self::FAR && offset <= text.len_bytes() {
+    pub(crate) fn position_at(&mut self, text: &Rope, offset: usize) -> lsp::Position {
+        if self.at <= offset
+            && offset - self.at < Self::MAX_STEP_BYTES
+            && offset <= text.len_bytes()
+        {
             let (chunk, start, ..) = text.chunk_at_byte(self.at);
             let has_gone = match chunk.get(self.at - start..offset - start) {
-                Some(between) => self.pass([between]),
+                Some(between) => self.advance([between]),
                 None => text
                     .get_byte_slice(self.at..offset)
-                    .is_some_and(|between| self.pass(between.chunks())),
+                    .is_some_and(|between| self.advance(between.chunks())),
             };
             if has_gone {
                 self.at = offset;
@@ -128,7 +131,7 @@ impl Forward {
 
     /// Advances over a text in pieces. Returns false if the text ends with a CR, because the next
     /// character decides if that CR ends the line.
-    fn pass<'a>(&mut self, pieces: impl IntoIterator<Item = &'a str>) -> bool {
+    fn advance<'a>(&mut self, pieces: impl IntoIterator<Item = &'a str>) -> bool {
         let mut last = b' ';
         for piece in pieces {
             let mut from = 0;
@@ -167,18 +170,22 @@ mod tests {
     }
 
     #[test]
-    fn positions_going_forward_are_those_looked_up() {
+    fn incremental_positions_equal_direct_ones() {
         let piece = "a\u{e9}\u{1F600}b\r\n\u{4e2d}\u{6587}\rc\n\nlast \u{1F600}\r\r\n";
         let text = piece.repeat(200);
         let rope = Rope::from_str(&text);
         let ends: Vec<usize> = text.char_indices().map(|it| it.0).collect();
         for encoding in ALL {
             for step in [1, 2, 3, 7, 50, 2000] {
-                let mut forward = Forward::new(encoding);
+                let mut forward = IncrementalPositions::new(encoding);
                 let back = ends[ends.len() / 2];
                 for &offset in ends.iter().step_by(step).chain([&back, &text.len()]) {
                     let wanted = position(&rope, offset, encoding);
-                    assert_eq!(forward.go(&rope, offset), wanted, "{encoding:?} {step} {offset}");
+                    assert_eq!(
+                        forward.position_at(&rope, offset),
+                        wanted,
+                        "{encoding:?} {step} {offset}"
+                    );
                 }
             }
         }
@@ -201,7 +208,7 @@ mod tests {
     }
 
     /// A slow reference: finds the offset of a position character by character.
-    fn scanned(text: &str, line: u32, character: u32, encoding: Encoding) -> usize {
+    fn offset_by_scan(text: &str, line: u32, character: u32, encoding: Encoding) -> usize {
         let (mut at_line, mut column) = (0, 0);
         let mut chars = text.char_indices().peekable();
         while let Some((at, it)) = chars.next() {
@@ -227,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_are_what_a_scan_finds(
+        fn positions_equal_those_of_a_scan(
             pieces in prop::collection::vec(
                 prop::sample::select(vec![
                     "a", "%x", "\u{e9}", "\u{4e2d}", "\u{1F600}", "\n", "\r\n", "\r", "\u{2028}", "\u{85}", "\t", "\0", "\u{FEFF}",
@@ -241,13 +248,13 @@ mod tests {
             for encoding in ALL {
                 for &(line, character) in &places {
                     let found = offset(&rope, lsp::Position::new(line, character), encoding);
-                    prop_assert_eq!(found, scanned(&text, line, character, encoding));
+                    prop_assert_eq!(found, offset_by_scan(&text, line, character, encoding));
                 }
                 for (at, _) in text.char_indices() {
                     let is_within_break = text[..at].ends_with('\r') && text[at..].starts_with('\n');
                     if !is_within_break {
                         let found = position(&rope, at, encoding);
-                        prop_assert_eq!(scanned(&text, found.line, found.character, encoding), at);
+                        prop_assert_eq!(offset_by_scan(&text, found.line, found.character, encoding), at);
                     }
                 }
             }
@@ -267,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_a_character_is_its_start() {
+    fn a_position_inside_a_character_means_its_start() {
         assert_eq!(at("x\u{1F600}y", 0, 2, Encoding::Utf16), 1);
         assert_eq!(at("x\u{1F600}y", 0, 3, Encoding::Utf16), 5);
         assert_eq!(at("x\u{1F600}y", 0, 3, Encoding::Utf8), 1);
@@ -281,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_preferred() {
+    fn prefers_utf8() {
         let kinds = |names: &[&str]| {
             names
                 .iter()

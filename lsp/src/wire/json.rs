@@ -10,27 +10,28 @@ use serde::Serialize;
 /// A text in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct JsonBuffer {
-    all: Vec<Vec<u8>>,
+    pieces: Vec<Vec<u8>>,
     len: usize,
 }
 
 impl JsonBuffer {
     /// Maximum size of a piece in bytes, except for pieces that are appended without copying.
-    const PIECE: usize = 1 << 16;
+    const PIECE_BYTES: usize = 1 << 16;
 
     /// Appends a text.
     pub(crate) fn push(&mut self, mut text: &[u8]) {
         self.len += text.len();
         while !text.is_empty() {
-            let room = self.all.last().map_or(0, |it| Self::PIECE.saturating_sub(it.len()));
+            let room =
+                self.pieces.last().map_or(0, |it| Self::PIECE_BYTES.saturating_sub(it.len()));
             let (now, later) = text.split_at(room.min(text.len()));
-            if let Some(last) = self.all.last_mut() {
+            if let Some(last) = self.pieces.last_mut() {
                 last.extend_from_slice(now);
             }
             if !later.is_empty() {
                 // A long text will probably grow further.
-                let is_long = self.len > Self::PIECE;
-                self.all.push(Vec::with_capacity(if is_long { Self::PIECE } else { 0 }));
+                let is_long = self.len > Self::PIECE_BYTES;
+                self.pieces.push(Vec::with_capacity(if is_long { Self::PIECE_BYTES } else { 0 }));
             }
             text = later;
         }
@@ -39,13 +40,13 @@ impl JsonBuffer {
     /// Appends a text without copying it.
     pub(crate) fn append(&mut self, text: Vec<u8>) {
         self.len += text.len();
-        self.all.push(text);
+        self.pieces.push(text);
     }
 
     /// Surrounds the text with `before` and `after`.
-    pub(crate) fn within(mut self, before: Vec<u8>, after: &[u8]) -> Self {
+    pub(crate) fn surround(mut self, before: Vec<u8>, after: &[u8]) -> Self {
         self.len += before.len();
-        self.all.insert(0, before);
+        self.pieces.insert(0, before);
         self.push(after);
         self
     }
@@ -58,21 +59,21 @@ impl JsonBuffer {
     /// Returns the whole text in one piece.
     #[cfg(target_family = "wasm")]
     pub(crate) fn to_vec(&self) -> Vec<u8> {
-        self.all.concat()
+        self.pieces.concat()
     }
 
     /// Writes the whole text; a short text in a single call.
     pub(crate) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.len <= Self::PIECE {
-            return out.write_all(&self.all.concat());
+        if self.len <= Self::PIECE_BYTES {
+            return out.write_all(&self.pieces.concat());
         }
-        self.all.iter().try_for_each(|it| out.write_all(it))
+        self.pieces.iter().try_for_each(|it| out.write_all(it))
     }
 }
 
 impl From<Vec<u8>> for JsonBuffer {
     fn from(text: Vec<u8>) -> Self {
-        Self { len: text.len(), all: vec![text] }
+        Self { len: text.len(), pieces: vec![text] }
     }
 }
 
@@ -112,7 +113,7 @@ impl JsonArray {
     }
 
     /// Completes the text and returns it.
-    pub(crate) fn take(&mut self) -> JsonBuffer {
+    pub(crate) fn finish(&mut self) -> JsonBuffer {
         self.text.push(b"]");
         std::mem::take(&mut self.text)
     }
@@ -157,7 +158,7 @@ impl JsonTree {
     }
 
     /// Completes the text and returns it.
-    pub(crate) fn take(&mut self) -> JsonBuffer {
+    pub(crate) fn finish(&mut self) -> JsonBuffer {
         self.close(0);
         self.text.push(b"]");
         std::mem::take(&mut self.text)
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_the_text() {
+    fn pieces_join_to_the_text() {
         let mut pieces = JsonBuffer::default();
         let mut wanted = String::new();
         for n in 0..40_000 {
@@ -185,31 +186,31 @@ mod tests {
             pieces.push(word.as_bytes());
             wanted += &word;
         }
-        assert!(pieces.all.iter().all(|it| it.len() <= JsonBuffer::PIECE));
+        assert!(pieces.pieces.iter().all(|it| it.len() <= JsonBuffer::PIECE_BYTES));
         assert_eq!(text(&pieces), wanted);
-        let around = pieces.within(b"<".to_vec(), b">");
+        let around = pieces.surround(b"<".to_vec(), b">");
         assert_eq!(text(&around), format!("<{wanted}>"));
     }
 
     #[test]
     fn an_array_is_written_item_by_item() {
         let mut array = JsonArray::new();
-        assert_eq!(text(&JsonArray::new().take()), "[]");
+        assert_eq!(text(&JsonArray::new().finish()), "[]");
         array.push(&1);
         array.push(&"a");
-        assert_eq!(text(&array.take()), r#"[1,"a"]"#);
+        assert_eq!(text(&array.finish()), r#"[1,"a"]"#);
     }
 
     #[test]
     fn a_tree_is_written_in_the_order_of_a_walk() {
         let mut tree = JsonTree::new();
-        assert_eq!(text(&JsonTree::new().take()), "[]");
+        assert_eq!(text(&JsonTree::new().finish()), "[]");
         for (depth, name) in
             [(0, "a"), (1, "b"), (2, "c"), (2, "d"), (1, "e"), (0, "f"), (1, "g"), (0, "h")]
         {
             tree.push(depth, &json!({ "n": name }));
         }
-        let text = text(&tree.take());
+        let text = text(&tree.finish());
         let found: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         let wanted = json!([
             { "n": "a", "children": [

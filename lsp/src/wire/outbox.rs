@@ -36,7 +36,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct OutboxState {
-    queue: VecDeque<Item>,
+    queue: VecDeque<QueueItem>,
     /// Waiting diagnostics by document; each has one item in the queue.
     diagnostics: FxHashMap<Arc<str>, Vec<u8>>,
     epochs: FxHashMap<Arc<str>, Epoch>,
@@ -46,14 +46,14 @@ struct OutboxState {
 }
 
 #[derive(Debug)]
-enum Item {
+enum QueueItem {
     Body(JsonBuffer),
     Diagnostics(Arc<str>),
 }
 
 /// The notification with diagnostics.
 #[derive(Debug, Serialize)]
-struct Publish<'a> {
+struct PublishParams<'a> {
     uri: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<i32>,
@@ -88,7 +88,7 @@ impl Outbox {
     pub(crate) fn send_body(&self, body: JsonBuffer) {
         let mut state = self.state();
         if !state.broken {
-            state.queue.push_back(Item::Body(body));
+            state.queue.push_back(QueueItem::Body(body));
             self.shared.changed.notify_all();
         }
     }
@@ -112,7 +112,7 @@ impl Outbox {
         let mut state = self.state();
         state.epochs.remove(uri);
         if clear {
-            self.queue(&mut state, uri, None, &[]);
+            self.enqueue_diagnostics(&mut state, uri, None, &[]);
         }
     }
 
@@ -126,18 +126,18 @@ impl Outbox {
     ) {
         let mut state = self.state();
         if state.epochs.get(uri) == Some(&epoch) {
-            self.queue(&mut state, uri, Some(version), diagnostics);
+            self.enqueue_diagnostics(&mut state, uri, Some(version), diagnostics);
         }
     }
 
-    fn queue(
+    fn enqueue_diagnostics(
         &self,
         state: &mut OutboxState,
         uri: &Arc<str>,
         version: Option<i32>,
         diagnostics: &[lsp::Diagnostic],
     ) {
-        let params = Publish { uri, version, diagnostics };
+        let params = PublishParams { uri, version, diagnostics };
         let method = "textDocument/publishDiagnostics";
         let Ok(body) = serde_json::to_vec(&Notification { jsonrpc: "2.0", method, params }) else {
             return;
@@ -146,7 +146,7 @@ impl Outbox {
             return;
         }
         if state.diagnostics.insert(uri.clone(), body).is_none() {
-            state.queue.push_back(Item::Diagnostics(uri.clone()));
+            state.queue.push_back(QueueItem::Diagnostics(uri.clone()));
             self.shared.changed.notify_all();
         }
     }
@@ -154,9 +154,9 @@ impl Outbox {
     /// Writes to the client until the process ends.
     pub(crate) fn run(&self, mut out: impl Write) {
         loop {
-            let body = self.shared.spellings.write(self.next());
+            let body = self.shared.spellings.restore_spellings(self.next());
             let header = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
-            if body.within(header, b"").write_to(&mut out).and_then(|()| out.flush()).is_err() {
+            if body.surround(header, b"").write_to(&mut out).and_then(|()| out.flush()).is_err() {
                 // The client is gone; the end of standard input ends the server.
                 self.state().give_up();
             }
@@ -167,7 +167,7 @@ impl Outbox {
     #[cfg(target_family = "wasm")]
     pub(crate) fn take(&self) -> Option<JsonBuffer> {
         let body = self.state().take()?;
-        Some(self.shared.spellings.write(body))
+        Some(self.shared.spellings.restore_spellings(body))
     }
 
     /// Waits for the next body to write.
@@ -200,8 +200,8 @@ impl OutboxState {
     fn take(&mut self) -> Option<JsonBuffer> {
         loop {
             match self.queue.pop_front()? {
-                Item::Body(body) => return Some(body),
-                Item::Diagnostics(uri) => {
+                QueueItem::Body(body) => return Some(body),
+                QueueItem::Diagnostics(uri) => {
                     if let Some(body) = self.diagnostics.remove(&uri) {
                         return Some(body.into());
                     }
@@ -224,19 +224,21 @@ mod tests {
 
     fn waiting(outbox: &Outbox) -> Vec<String> {
         let state = outbox.state();
-        let text = |item: &Item| match item {
-            Item::Body(body) => {
+        let text = |item: &QueueItem| match item {
+            QueueItem::Body(body) => {
                 let mut out = Vec::new();
                 assert!(body.write_to(&mut out).is_ok());
                 String::from_utf8_lossy(&out).into_owned()
             }
-            Item::Diagnostics(uri) => String::from_utf8_lossy(&state.diagnostics[uri]).into_owned(),
+            QueueItem::Diagnostics(uri) => {
+                String::from_utf8_lossy(&state.diagnostics[uri]).into_owned()
+            }
         };
         state.queue.iter().map(text).collect()
     }
 
     #[test]
-    fn only_the_newest_diagnostics_wait() {
+    fn keeps_only_the_newest_diagnostics() {
         let outbox = Outbox::default();
         let (a, b): (Arc<str>, Arc<str>) = ("file:///a".into(), "file:///b".into());
         let (ea, eb) = (outbox.opened(&a), outbox.opened(&b));
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_opening_is_silent() {
+    fn drops_diagnostics_of_an_earlier_opening() {
         let outbox = Outbox::default();
         let a: Arc<str> = "file:///a".into();
         let old = outbox.opened(&a);
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_begun_behind_the_end() {
+    fn starts_no_message_after_close() {
         let outbox = Outbox::default();
         outbox.send(&1);
         outbox.close(Duration::ZERO);

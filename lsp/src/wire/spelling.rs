@@ -15,35 +15,35 @@ use crate::wire::json::JsonBuffer;
 
 /// The client's spellings of such names. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Spellings(Arc<Mutex<Table>>);
+pub(crate) struct Spellings(Arc<Mutex<SpellingTable>>);
 
 #[derive(Debug, Default)]
-struct Table {
+struct SpellingTable {
     /// The client's spelling of each name, as a JSON string, by URI.
     written: Arc<FxHashMap<Vec<u8>, Vec<u8>>>,
     /// Names that are not URIs even when encoded.
-    useless: FxHashSet<String>,
-    /// The names in `useless` that were not reported to the user yet.
-    untold: Vec<String>,
+    invalid: FxHashSet<String>,
+    /// The names in `invalid` that were not reported to the user yet.
+    unreported: Vec<String>,
 }
 
 impl Spellings {
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, SpellingTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Turns the names in a received message into URIs.
-    pub(crate) fn read(&self, message: &mut Value) {
+    pub(crate) fn encode_names(&self, message: &mut Value) {
         match message {
             Value::Object(fields) => {
                 for (key, value) in fields.iter_mut() {
                     match value {
-                        Value::String(name) if is_name(key) => self.read_name(name),
-                        value => self.read(value),
+                        Value::String(name) if is_name_field(key) => self.read_name(name),
+                        value => self.encode_names(value),
                     }
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|it| self.read(it)),
+            Value::Array(items) => items.iter_mut().for_each(|it| self.encode_names(it)),
             _ => {}
         }
     }
@@ -53,25 +53,25 @@ impl Spellings {
         if is_uri(name) {
             return;
         }
-        let uri = encoded(name);
+        let uri = percent_encoded(name);
         let mut table = self.table();
         if is_uri(&uri) {
             let written = Value::from(name.as_str()).to_string();
             let all = Arc::make_mut(&mut table.written);
             all.insert(uri.clone().into_bytes(), written.into_bytes());
             *name = uri;
-        } else if table.useless.insert(name.clone()) {
-            table.untold.push(name.clone());
+        } else if table.invalid.insert(name.clone()) {
+            table.unreported.push(name.clone());
         }
     }
 
     /// Returns the names that are not URIs even when encoded. Each name is returned once.
-    pub(crate) fn take_untold(&self) -> Vec<String> {
-        std::mem::take(&mut self.table().untold)
+    pub(crate) fn take_unreported(&self) -> Vec<String> {
+        std::mem::take(&mut self.table().unreported)
     }
 
     /// Replaces each URI in a sent message by the client's spelling.
-    pub(crate) fn write(&self, message: JsonBuffer) -> JsonBuffer {
+    pub(crate) fn restore_spellings(&self, message: JsonBuffer) -> JsonBuffer {
         let written = self.table().written.clone();
         if written.is_empty() {
             return message;
@@ -97,7 +97,7 @@ impl Spellings {
 }
 
 /// True if a field of the protocol contains the name of a document.
-fn is_name(key: &str) -> bool {
+fn is_name_field(key: &str) -> bool {
     key == "uri" || key == "href" || key.ends_with("Uri")
 }
 
@@ -111,7 +111,7 @@ fn string_end(json: &[u8], start: usize) -> usize {
 }
 
 /// Percent-encodes the characters of a name that the path of a URI cannot contain.
-fn encoded(name: &str) -> String {
+fn percent_encoded(name: &str) -> String {
     let bytes = name.as_bytes();
     let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);
     let mut has_fragment = false;
@@ -137,14 +137,14 @@ mod tests {
     use serde_json::json;
 
     fn written(spellings: &Spellings, message: &Value) -> Value {
-        let message = spellings.write(message.to_string().into_bytes().into());
+        let message = spellings.restore_spellings(message.to_string().into_bytes().into());
         let mut text = Vec::new();
         assert!(message.write_to(&mut text).is_ok());
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
     #[test]
-    fn names_are_uris_inside_and_as_written_outside() {
+    fn encodes_received_names_and_restores_them() {
         for (name, uri) in [
             ("file:///a/b.mlir", "file:///a/b.mlir"),
             ("file:///a%5B1%5D.mlir", "file:///a%5B1%5D.mlir"),
@@ -159,24 +159,24 @@ mod tests {
             let spellings = Spellings::default();
             let message = |name: &str| json!({ "textDocument": { "uri": name, "text": "\"[\\" }, "all": [{ "rootUri": name }] });
             let mut inside = message(name);
-            spellings.read(&mut inside);
+            spellings.encode_names(&mut inside);
             assert_eq!(inside, message(uri), "{name}");
             assert_eq!(written(&spellings, &inside), message(name), "{name}");
             let edit = |name: &str| json!({ "changes": { name: [] } });
             assert_eq!(written(&spellings, &edit(uri)), edit(name), "{name}");
-            assert!(spellings.take_untold().is_empty(), "{name}");
+            assert!(spellings.take_unreported().is_empty(), "{name}");
         }
     }
 
     #[test]
-    fn what_is_no_uri_is_told_once() {
+    fn reports_invalid_names_once() {
         let spellings = Spellings::default();
         for _ in 0..2 {
             let mut message = json!({ "uri": "a b.mlir" });
-            spellings.read(&mut message);
+            spellings.encode_names(&mut message);
             assert_eq!(message["uri"], "a b.mlir");
         }
-        assert_eq!(spellings.take_untold(), ["a b.mlir"]);
-        assert!(spellings.take_untold().is_empty());
+        assert_eq!(spellings.take_unreported(), ["a b.mlir"]);
+        assert!(spellings.take_unreported().is_empty());
     }
 }

@@ -85,7 +85,7 @@ fn parse_error() -> Response {
 /// Parses a body and turns the document names in it into URIs.
 pub(crate) fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
     let value = serde_json::from_slice(body).or_else(|error| {
-        lone_surrogates_replaced(body).map_or(Err(error), |it| serde_json::from_slice(&it))
+        replace_lone_surrogates(body).map_or(Err(error), |it| serde_json::from_slice(&it))
     });
     let Ok(value) = value else { return Incoming::Broken(Some(parse_error())) };
     let Value::Object(mut object) = value else { return invalid(Id::Null) };
@@ -93,7 +93,7 @@ pub(crate) fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
     let is_answer = !object.contains_key("method")
         && (object.contains_key("result") || object.contains_key("error"));
     if is_answer {
-        let parts = (id_of(id), object.remove("result"), object.remove("error"));
+        let parts = (parse_id(id), object.remove("result"), object.remove("error"));
         return match parts {
             (Some(id), _, Some(error)) if error.is_object() => {
                 let error =
@@ -108,7 +108,7 @@ pub(crate) fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
     }
     let (with_id, id) = match id {
         None => (false, Id::Null),
-        Some(id) => match id_of(Some(id)) {
+        Some(id) => match parse_id(Some(id)) {
             Some(id) => (true, id),
             None => return invalid(Id::Null),
         },
@@ -122,7 +122,7 @@ pub(crate) fn parse(body: &[u8], spellings: &Spellings) -> Incoming {
         request = request.id(id);
     }
     if let Some(mut params) = object.remove("params") {
-        spellings.read(&mut params);
+        spellings.encode_names(&mut params);
         request = request.params(params);
     }
     Incoming::Call(request.finish())
@@ -132,7 +132,7 @@ fn invalid(id: Id) -> Incoming {
     Incoming::Broken(Some(Response::from_error(id, Error::invalid_request())))
 }
 
-fn id_of(id: Option<Value>) -> Option<Id> {
+fn parse_id(id: Option<Value>) -> Option<Id> {
     match id? {
         Value::Number(number) => number.as_i64().map(Id::Number),
         Value::String(text) => Some(Id::String(text)),
@@ -142,7 +142,7 @@ fn id_of(id: Option<Value>) -> Option<Id> {
 
 /// Replaces every `\uD800`..`\uDFFF` escape that is not part of a surrogate pair by `\uFFFD`.
 /// Editors send such escapes if they split a pair. `None` if there are none.
-fn lone_surrogates_replaced(body: &[u8]) -> Option<Vec<u8>> {
+fn replace_lone_surrogates(body: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| -> Option<u16> {
         let escape = body.get(at..at + 6)?;
         if &escape[..2] != b"\\u" {
@@ -203,7 +203,7 @@ mod tests {
     const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#;
 
     #[test]
-    fn headers_in_any_spelling_and_order() {
+    fn accepts_headers_in_any_spelling_and_order() {
         let n = PING.len();
         for head in [
             format!("content-length: {n}\r\n\r\n"),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_on_behind_what_is_broken() {
+    fn continues_after_invalid_messages() {
         for (broken, answer) in [
             (framed("{"), "error -32700"),
             (framed("[]"), "error -32600"),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_cut_short_is_the_end() {
+    fn a_truncated_message_ends_the_input() {
         assert!(read_all(b"Content-Length: 100\r\n\r\n{").is_empty());
         assert!(read_all(b"Content-Le").is_empty());
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, URI, capabilities, function, illegal, range};
 
 /// A client that shows texts without markup.
-fn plain() -> Client {
+fn client_without_markup() -> Client {
     let mut capabilities = capabilities();
     let text = &mut capabilities["textDocument"];
     text["hover"] = json!({ "contentFormat": ["plaintext"] });
@@ -16,7 +16,7 @@ fn plain() -> Client {
 }
 
 #[track_caller]
-fn is_plain(content: &Value) {
+fn assert_plain(content: &Value) {
     assert_eq!(content["kind"], "plaintext", "{content}");
     let text = content["value"].as_str().unwrap_or_default();
     assert!(!text.is_empty() && !text.contains("**") && !text.contains('`'), "{text}");
@@ -24,27 +24,27 @@ fn is_plain(content: &Value) {
 
 #[test]
 fn plain_texts_of_programs() {
-    let mut client = plain();
+    let mut client = client_without_markup();
     client.open(URI, &illegal());
-    is_plain(&client.at("hover", URI, 3, 3)["contents"]);
+    assert_plain(&client.at("hover", URI, 3, 3)["contents"]);
     let hints = client.about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
     let hint = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
-    is_plain(&hint["tooltip"]);
+    assert_plain(&hint["tooltip"]);
     let item = json!({ "label": "noisy.mul" });
     let item = client.request("completionItem/resolve", item).expect("resolved");
-    is_plain(&item["documentation"]);
+    assert_plain(&item["documentation"]);
     let help = client.at("signatureHelp", URI, 3, 21);
-    is_plain(&help["signatures"][0]["documentation"]);
+    assert_plain(&help["signatures"][0]["documentation"]);
 }
 
 #[test]
 fn plain_texts_of_configuration_files() {
-    let mut client = plain();
+    let mut client = client_without_markup();
     let uri = "file:///e2e/noisy.toml";
     client.open(uri, "[placement]\nobjective = \"count\"\n");
-    is_plain(&client.at("hover", uri, 1, 3)["contents"]);
+    assert_plain(&client.at("hover", uri, 1, 3)["contents"]);
     let list = client.at("completion", uri, 2, 0);
-    is_plain(&list["items"][0]["documentation"]);
+    assert_plain(&list["items"][0]["documentation"]);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn texts_have_markup_otherwise() {
 }
 
 #[test]
-fn parameters_are_places_or_parts_of_the_label() {
+fn parameters_are_ranges_or_parts_of_the_label() {
     for (places, wanted) in [(true, json!([10, 12])), (false, json!("%a"))] {
         let mut capabilities = capabilities();
         capabilities["textDocument"]["signatureHelp"] = json!({
@@ -106,7 +106,7 @@ fn completions_have_kinds_that_the_client_shows() {
 }
 
 #[test]
-fn a_client_that_applies_no_edits_is_not_told_to_place() {
+fn placement_needs_a_client_that_applies_edits() {
     let mut capabilities = capabilities();
     capabilities["workspace"]["applyEdit"] = false.into();
     capabilities["textDocument"]["codeAction"]["resolveSupport"] = Value::Null;
@@ -128,7 +128,7 @@ fn a_client_that_applies_no_edits_is_not_told_to_place() {
 }
 
 #[test]
-fn the_reason_of_an_editor_that_does_not_apply_an_edit_is_told() {
+fn shows_why_the_editor_refused_an_edit() {
     for (answer, wanted) in [
         (json!({ "result": { "applied": false } }), "the editor gave no reason"),
         (json!({ "error": { "code": -32603, "message": "it is locked" } }), "it is locked"),

@@ -15,7 +15,7 @@ fn actions(client: &mut Client, line: u32, only: Value) -> Vec<Value> {
 }
 
 #[test]
-fn the_function_is_mended_from_anywhere_in_it() {
+fn repairs_the_function_around_the_cursor() {
     let text = illegal();
     for line in [0, 1, 3, 5] {
         let mut client = Client::new();
@@ -38,7 +38,7 @@ fn the_function_is_mended_from_anywhere_in_it() {
 }
 
 #[test]
-fn the_file_is_mended_as_a_whole() {
+fn repairs_the_whole_file() {
     let mut client = Client::new();
     let text = format!("{}{}", illegal(), illegal().replace("@f", "@g"));
     client.open(URI, &text);
@@ -94,7 +94,7 @@ fn a_function_with_an_error_is_left_alone() {
 }
 
 #[test]
-fn clients_that_resolve_nothing_get_a_command() {
+fn clients_without_resolve_get_a_command() {
     let mut capabilities = capabilities();
     capabilities["textDocument"]["codeAction"]["resolveSupport"] = Value::Null;
     let (mut client, _) = Client::with(capabilities, Value::Null);
@@ -108,7 +108,7 @@ fn clients_that_resolve_nothing_get_a_command() {
 }
 
 #[test]
-fn in_long_texts_refactorings_wait_until_they_are_resolved() {
+fn long_texts_need_clients_that_resolve_refactorings() {
     let short = "func.func @f(%x: i5) -> i5 {\n  return %x : i5\n}\n";
     let long = format!("{short}{}", "// a comment\n".repeat(100_000));
     for (resolves, text, n) in
@@ -240,7 +240,7 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
 }
 
 #[test]
-fn refactorings_are_made_and_have_a_title_where_the_client_shows_it() {
+fn refactorings_have_a_title_if_the_client_shows_it() {
     let text = "func.func @f(%x: i5) -> i5 {
   %0 = noisy.encode %x : i5 -> !noisy.i32
   %1 = noisy.mul %0, %0 : !noisy.i32

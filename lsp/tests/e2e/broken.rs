@@ -37,13 +37,13 @@ const MAY_BE_NULL: [&str; 5] =
     ["hover", "prepareRename", "signatureHelp", "linkedEditingRange", "rename"];
 
 /// A document, to which the requests refer.
-struct Asked<'a> {
+struct RequestTarget<'a> {
     client: &'a mut Client,
     uri: &'a str,
     n_requests: usize,
 }
 
-impl Asked<'_> {
+impl RequestTarget<'_> {
     /// Returns the answer, which must not be an error, and null only where this is allowed.
     fn about(&mut self, method: &str, params: Value) -> Value {
         self.n_requests += 1;
@@ -186,7 +186,7 @@ fn no_request_fails_anywhere() {
         let text = text(line);
         let uri = format!("file:///broken/{n}.mlir");
         client.open(&uri, &text);
-        let mut asked = Asked { client: &mut client, uri: &uri, n_requests: 0 };
+        let mut asked = RequestTarget { client: &mut client, uri: &uri, n_requests: 0 };
         let n_lines = text.lines().count();
         for (line, content) in text.lines().enumerate() {
             let mut characters = vec![0, 5, content.encode_utf16().count()];
@@ -257,7 +257,7 @@ fn from_the_end(answer: &mut Value, n_lines: i64) {
 }
 
 #[test]
-fn what_is_not_broken_is_as_ever() {
+fn answers_about_other_lines_stay_the_same() {
     let (mut client, _) = client();
     let whole = text("%0 = noisy.add %x, %x : !noisy.i32");
     client.open(URI, &whole);
@@ -279,7 +279,7 @@ fn what_is_not_broken_is_as_ever() {
 
 /// These capabilities are the minimum.
 #[test]
-fn every_request_of_the_table_is_advertised() {
+fn advertises_every_request_of_the_table() {
     let (mut client, server) = client();
     client.open(URI, &text(""));
     for name in [

@@ -29,7 +29,7 @@ fn only_noise() -> (Client, Value) {
 }
 
 #[test]
-fn what_another_server_gives_is_not_offered() {
+fn does_not_offer_features_of_another_server() {
     let (_, everything) = Client::with(capabilities(), Value::Null);
     let (_, server) = only_noise();
     for provider in OF_THE_OTHER.iter().chain(&OF_OTHERS) {
@@ -54,7 +54,7 @@ fn what_another_server_gives_is_not_offered() {
 }
 
 #[test]
-fn only_noise_is_told() {
+fn reports_only_noise() {
     let (mut client, _) = only_noise();
     // An undefined name, and noise over the budget.
     client.open(URI, &format!("{}\"t.a\"(%u) : (i32) -> ()\n", illegal()));

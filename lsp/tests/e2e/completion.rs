@@ -14,13 +14,13 @@ fn labels(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn values_in_scope_the_nearest_first() {
+fn proposes_values_in_scope_nearest_first() {
     assert_eq!(labels("%1 = noisy.add %"), ["%0", "%x", "%a"]);
     assert_eq!(labels("%1 = noisy.add %x"), ["%x"]);
 }
 
 #[test]
-fn ops_where_an_op_may_stand() {
+fn proposes_ops_where_an_op_may_start() {
     let found = labels("%1 = noisy.");
     assert!(
         found.contains(&"noisy.reduce_noise".to_owned())
@@ -73,7 +73,7 @@ fn an_op_comes_with_a_result_unless_one_is_written() {
 }
 
 #[test]
-fn at_the_top_level_stand_functions_only() {
+fn proposes_only_functions_at_the_top_level() {
     let (text, _) = inserted("func$0\n", "func.func", false);
     assert!(text.is_some_and(|it| it.starts_with("func.func @${1:name}(")));
     for text in ["func$0\n", "module {\n  func$0\n}\n", "func.func @f() {\n  return\n}\nfunc$0\n"] {
@@ -96,7 +96,7 @@ fn every_row_of_values_shows_noise() {
 }
 
 #[test]
-fn operands_are_values_in_scope_and_never_the_own_result() {
+fn operands_are_values_in_scope_but_not_the_result() {
     let body = |lines: &str| format!("func.func @f(%x: i5, %y: i8) {{\n{lines}\n  return\n}}\n");
     let text = |lines: &str, label: &str| inserted(&body(lines), label, false).0;
     let encode = "noisy.encode ${1:%x} : ${2:i5} -> !noisy.i32";

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use crate::client::{Client, capabilities, function, illegal, range};
 
 /// A temporary folder with files.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct TestFolder(PathBuf);
 
-impl Folder {
+impl TestFolder {
     pub(crate) fn with(name: &str, files: &[(&str, &str)]) -> Self {
         let root =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
@@ -33,7 +33,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -48,8 +48,8 @@ fn severities(found: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn counts_for_the_files_below_it() {
-    let folder = Folder::with(
+fn applies_to_the_files_below_it() {
+    let folder = TestFolder::with(
         "config-below",
         &[
             (
@@ -74,8 +74,8 @@ fn counts_for_the_files_below_it() {
 }
 
 #[test]
-fn the_editor_counts_more() {
-    let folder = Folder::with("config-editor", &[("noisy.toml", "hints.budget = true\n")]);
+fn the_editor_overrides_the_file() {
+    let folder = TestFolder::with("config-editor", &[("noisy.toml", "hints.budget = true\n")]);
     let options = json!({ "inlayHints": { "budget": false, "noise": null } });
     let (mut client, _) = Client::with(capabilities(), options);
     client.open(&folder.uri("a.mlir"), &function("f", &[]));
@@ -89,7 +89,7 @@ fn the_editor_counts_more() {
 
 #[test]
 fn is_watched_by_the_server() {
-    let folder = Folder::with("config-watched", &[("noisy.toml", "model.budget = 26\n")]);
+    let folder = TestFolder::with("config-watched", &[("noisy.toml", "model.budget = 26\n")]);
     let mut capabilities = capabilities();
     capabilities["workspace"]["inlayHint"] = json!({ "refreshSupport": true });
     let (mut client, _) = Client::with(capabilities, Value::Null);
@@ -106,8 +106,8 @@ fn is_watched_by_the_server() {
 }
 
 #[test]
-fn is_read_anew_when_the_client_says_so() {
-    let folder = Folder::with("config-told", &[]);
+fn is_read_again_after_a_notification_of_the_client() {
+    let folder = TestFolder::with("config-told", &[]);
     let mut capabilities = capabilities();
     capabilities["workspace"]["didChangeWatchedFiles"] = json!({ "dynamicRegistration": true });
     let (mut client, _) = Client::with(capabilities, Value::Null);
@@ -125,8 +125,8 @@ fn is_read_anew_when_the_client_says_so() {
 }
 
 #[test]
-fn a_wrong_one_is_shown_at_its_place_and_the_defaults_count() {
-    let folder = Folder::with("config-wrong", &[("noisy.toml", "\n[hints]\nnosie = true\n")]);
+fn shows_mistakes_at_their_position_and_uses_the_defaults() {
+    let folder = TestFolder::with("config-wrong", &[("noisy.toml", "\n[hints]\nnosie = true\n")]);
     let mut client = Client::new();
     let uri = folder.uri("a.mlir");
     client.open(&uri, &illegal());
@@ -148,7 +148,7 @@ fn a_wrong_one_is_shown_at_its_place_and_the_defaults_count() {
 
 #[test]
 fn roots_have_settings_of_their_own() {
-    let folder = Folder::with("config-roots", &[("a/x.mlir", ""), ("b/x.mlir", "")]);
+    let folder = TestFolder::with("config-roots", &[("a/x.mlir", ""), ("b/x.mlir", "")]);
     let (mut client, output) = Client::deaf();
     client.listen(output);
     let mut capabilities = capabilities();
@@ -191,8 +191,8 @@ fn roots_have_settings_of_their_own() {
 }
 
 #[test]
-fn what_the_editor_sets_no_longer_does_not_count() {
-    let folder = Folder::with("config-removed", &[("a.mlir", "")]);
+fn removed_settings_of_the_editor_no_longer_apply() {
+    let folder = TestFolder::with("config-removed", &[("a.mlir", "")]);
     let uri = folder.uri("a.mlir");
     let mut capabilities = capabilities();
     capabilities["workspace"]["configuration"] = true.into();

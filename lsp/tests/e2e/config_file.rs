@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Client, apply, capabilities, function, range};
-use crate::config::Folder;
+use crate::config::TestFolder;
 
 /// The labels of the proposals.
 fn labels(list: &Value) -> Vec<&str> {
@@ -13,7 +13,7 @@ fn labels(list: &Value) -> Vec<&str> {
 
 #[test]
 fn is_checked_as_it_is_written() {
-    let folder = Folder::with("config-file", &[("base.toml", "")]);
+    let folder = TestFolder::with("config-file", &[("base.toml", "")]);
     let uri = folder.uri("noisy.toml");
     for pulls in [false, true] {
         let mut capabilities = capabilities();
@@ -50,8 +50,8 @@ fn is_checked_as_it_is_written() {
 }
 
 #[test]
-fn while_it_is_open_its_text_counts_and_then_the_disk() {
-    let folder = Folder::with("config-file-disk", &[("noisy.toml", "[rule]\n")]);
+fn shows_the_open_text_and_after_closing_the_file_on_disk() {
+    let folder = TestFolder::with("config-file-disk", &[("noisy.toml", "[rule]\n")]);
     let (uri, program) = (folder.uri("noisy.toml"), folder.uri("a.mlir"));
     let mut client = Client::new();
     let of_file = |version: Value| {
@@ -112,7 +112,7 @@ fn keys_and_values_are_explained() {
 }
 
 #[test]
-fn clients_that_can_are_asked_to_open_it() {
+fn registers_for_config_files_if_the_client_can() {
     let mut capabilities = capabilities();
     for name in ["synchronization", "completion", "hover"] {
         capabilities["textDocument"][name]["dynamicRegistration"] = true.into();

@@ -18,7 +18,7 @@ return
 ";
 
 #[test]
-fn of_a_document_twice_is_once() {
+fn formatting_a_document_is_idempotent() {
     let mut client = Client::new();
     client.open(URI, TEXT);
     let edits = client.about("formatting", URI, json!({ "options": options() }));
@@ -38,7 +38,7 @@ func.func @g() {
 }
 
 #[test]
-fn of_a_range_changes_that_only() {
+fn formatting_a_range_changes_only_the_range() {
     let mut client = Client::new();
     client.open(URI, TEXT);
     let at = |line: u32| json!({ "line": line, "character": 0 });
@@ -52,7 +52,7 @@ fn of_a_range_changes_that_only() {
 }
 
 #[test]
-fn of_what_does_not_parse_is_nothing() {
+fn does_not_format_texts_with_syntax_errors() {
     let mut client = Client::new();
     client.open(URI, &TEXT.replace("return %0", "return ("));
     let edits = client.about("formatting", URI, json!({ "options": options() }));
@@ -71,7 +71,7 @@ fn while_typing_a_new_line_is_indented() {
 }
 
 #[test]
-fn an_edit_meanwhile_makes_the_answer_worthless() {
+fn an_edit_during_formatting_cancels_the_answer() {
     let mut client = Client::new();
     let line = "  %0 = arith.addi   %a, %a : i5\n";
     let body: String = (0..20_000).map(|n| line.replace("%0", &format!("%{n}"))).collect();

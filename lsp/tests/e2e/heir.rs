@@ -96,7 +96,7 @@ fn ciphertexts_have_hints_and_plaintexts_have_none() {
 }
 
 #[test]
-fn hints_are_what_the_settings_want() {
+fn settings_select_the_hints() {
     let options = json!({ "inlayHints": { "dimensions": false, "scales": false } });
     let (mut client, _) = Client::with(capabilities(), options);
     client.open(URI, PROGRAM);
@@ -121,7 +121,7 @@ fn ranges_are_shown_where_inputs_have_one() {
 }
 
 #[test]
-fn noise_is_told_with_what_is_left() {
+fn hints_show_noise_and_the_remaining_budget() {
     let text = "module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180098561], plaintextModulus = 65537>, scheme.bgv} {
   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
     %0 = secret.generic(%x: !secret.secret<i16>) {
@@ -172,7 +172,7 @@ fn noise_is_told_with_what_is_left() {
 }
 
 #[test]
-fn hovers_tell_where_it_comes_from() {
+fn hovers_show_derivations() {
     let mut client = Client::new();
     client.open(URI, PROGRAM);
     let mut texts = Vec::new();
@@ -269,7 +269,7 @@ fn functions_and_generics_have_lenses() {
 }
 
 #[test]
-fn a_missing_relinearize_is_mended() {
+fn inserts_a_missing_relinearize() {
     let mut capabilities = capabilities();
     capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });
     let (mut client, _) = Client::with(capabilities, Value::Null);
@@ -295,7 +295,7 @@ fn a_missing_relinearize_is_mended() {
 }
 
 #[test]
-fn a_save_mends_what_is_wrong_and_nothing_else() {
+fn fix_on_save_repairs_diagnostics_only() {
     let save = json!({ "diagnostics": [], "only": ["source.fixAll.noisy"], "triggerKind": 2 });
     let options = json!({ "placement": { "saveWait": 20_000 } });
     let (mut client, _) = Client::with(capabilities(), options);
@@ -325,7 +325,7 @@ fn a_save_mends_what_is_wrong_and_nothing_else() {
 }
 
 #[test]
-fn levels_are_mended_if_the_settings_say_how_many_there_are() {
+fn inserts_bootstraps_for_a_given_level_budget() {
     let text = PROGRAM
         .replace(
             "%2 = mgmt.modreduce %1",
@@ -350,7 +350,7 @@ fn levels_are_mended_if_the_settings_say_how_many_there_are() {
 }
 
 #[test]
-fn beside_another_server_only_noise_is_told() {
+fn reports_only_noise_beside_another_server() {
     let beside = json!({ "features": { "otherServer": true } });
     let never = json!({ "features": { "otherServer": true, "onlyNoise": false } });
     let whole =
@@ -403,7 +403,7 @@ fn before_levels_are_placed_the_depth_is_shown() {
 }
 
 #[test]
-fn the_hover_names_the_levels_that_the_lens_counts() {
+fn hover_and_lens_show_the_same_levels() {
     let mut client = Client::new();
     client.open(URI, PROGRAM);
     let lenses = lenses(&mut client);

@@ -18,7 +18,7 @@ fn hints(client: &mut Client, range: Value) -> Vec<String> {
 }
 
 #[test]
-fn behind_every_noisy_value_of_the_range() {
+fn follow_every_noisy_value_of_the_range() {
     let mut client = Client::new();
     client.open(URI, &illegal());
     assert_eq!(hints(&mut client, range(2, 0, 40)), ["2:4 [0, 24]"]);
@@ -66,7 +66,7 @@ fn counted(bound: &str) -> String {
 }
 
 #[test]
-fn what_loops_do_and_what_is_assumed() {
+fn show_loops_and_assumptions() {
     let mut client = Client::new();
     let (head, loop_) = (|| range(0, 0, 60), || range(4, 0, 80));
     client.open(URI, &counted("%c8"));
@@ -91,7 +91,7 @@ fn what_loops_do_and_what_is_assumed() {
 }
 
 #[test]
-fn each_kind_has_a_switch_and_hints_are_asked_for_anew() {
+fn each_kind_has_a_switch_and_hints_are_refreshed() {
     let mut capabilities = crate::client::capabilities();
     capabilities["workspace"]["inlayHint"] = json!({ "refreshSupport": true });
     let (mut client, _) = Client::with(capabilities, Value::Null);
@@ -163,7 +163,7 @@ fn depth_and_secrecy_are_shown_on_request_and_follow_edits() {
 }
 
 #[test]
-fn those_of_loops_resolve_to_what_the_loop_does() {
+fn hints_of_loops_resolve_to_the_effect_of_the_loop() {
     let mut client = Client::new();
     client.open(URI, &counted("%c8"));
     let hints = client.about("inlayHint", URI, json!({ "range": range(4, 10, 16) }));
@@ -231,7 +231,7 @@ fn noise_too_large_to_count_is_no_growth_in_a_loop() {
 }
 
 #[test]
-fn those_over_the_budget_are_marked_also_for_clients_that_colour_them() {
+fn hints_over_the_budget_are_marked() {
     let mut client = Client::new();
     client.open(URI, &illegal());
     let found = client.about("inlayHint", URI, json!({ "range": range(2, 0, 80) }));
@@ -242,7 +242,7 @@ fn those_over_the_budget_are_marked_also_for_clients_that_colour_them() {
 }
 
 #[test]
-fn the_lines_around_keep_theirs_while_a_line_is_typed() {
+fn other_lines_keep_their_hints_while_a_line_is_typed() {
     let ops = [
         "%0 = noisy.mul %x, %x : !noisy.i32",
         "",
@@ -279,7 +279,7 @@ fn the_lines_around_keep_theirs_while_a_line_is_typed() {
 }
 
 #[test]
-fn what_loops_carry_is_shown_on_request() {
+fn show_dependences_of_loops_on_request() {
     let switches = json!({ "tripCounts": false, "dependences": true });
     let (mut client, _) =
         Client::with(crate::client::capabilities(), json!({ "inlayHints": switches }));
@@ -304,7 +304,7 @@ fn what_loops_carry_is_shown_on_request() {
 }
 
 #[test]
-fn the_budget_that_ops_and_their_function_use() {
+fn budget_request_returns_shares_and_maximum() {
     let mut client = Client::new();
     client.open(URI, &illegal());
     let uri = json!({ "uri": URI });

@@ -20,7 +20,7 @@ fn hover_in(text: &str, line: u32, column: u32) -> String {
 }
 
 #[test]
-fn of_a_value_says_where_its_noise_comes_from() {
+fn of_a_value_shows_the_derivation_of_its_noise() {
     expect![[r#"
         4:2-4:4
         ```mlir
@@ -43,7 +43,7 @@ fn of_a_value_says_where_its_noise_comes_from() {
 }
 
 #[test]
-fn of_an_op_says_its_rule() {
+fn of_an_op_shows_its_rule() {
     expect![[r#"
         3:7-3:16
         **noisy.mul**
@@ -71,7 +71,7 @@ fn of_a_symbol_shows_its_signature_and_comment() {
 }
 
 #[test]
-fn of_what_depends_on_encrypted_data_says_so() {
+fn of_a_value_shows_dependence_on_encrypted_data() {
     let text = "func.func @f(%x: i32 {secret.secret}) -> i32 {
   %0 = arith.addi %x, %x : i32
   return %0 : i32
@@ -115,7 +115,7 @@ func.func private @g(%p: !noisy.i32) -> !noisy.i32 {
 ";
 
 #[test]
-fn of_a_loop_says_how_often_it_runs_and_what_that_does() {
+fn of_a_loop_shows_its_trip_count_and_noise_growth() {
     expect![[r#"
         4:7-4:14
         **scf.for**
@@ -140,7 +140,7 @@ fn of_a_loop_says_how_often_it_runs_and_what_that_does() {
 }
 
 #[test]
-fn of_a_value_says_where_it_is_used_last_on_each_way() {
+fn of_a_value_shows_its_last_use_on_each_path() {
     expect![[r#"
         10:21-10:23
         ```mlir
@@ -172,7 +172,7 @@ fn of_a_value_says_where_it_is_used_last_on_each_way() {
 }
 
 #[test]
-fn of_a_block_says_what_is_live() {
+fn of_a_block_shows_live_values() {
     expect![[r#"
         9:0-9:4
         ```mlir
@@ -187,7 +187,7 @@ fn of_a_block_says_what_is_live() {
 }
 
 #[test]
-fn of_an_argument_says_what_is_assumed() {
+fn of_an_argument_shows_its_assumption() {
     expect![[r#"
         0:13-0:15
         ```mlir
@@ -218,7 +218,7 @@ fn of_an_argument_says_what_is_assumed() {
 }
 
 #[test]
-fn of_nothing_is_nothing() {
+fn of_other_positions_is_null() {
     let mut client = Client::new();
     client.open(URI, &illegal());
     assert!(client.at("hover", URI, 5, 0).is_null());
@@ -226,7 +226,7 @@ fn of_nothing_is_nothing() {
 }
 
 #[test]
-fn of_a_loop_says_what_it_carries_and_of_an_access_with_which_others_it_meets() {
+fn of_a_loop_or_an_access_shows_dependences() {
     let text = "func.func @f(%A: memref<9x9xf32>) {
   affine.for %i = 1 to 9 {
     affine.for %j = 0 to 9 {

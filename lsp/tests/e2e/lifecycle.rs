@@ -31,7 +31,7 @@ fn ends_with_its_input() {
 }
 
 #[test]
-fn requests_outside_of_its_life_are_refused() {
+fn rejects_requests_before_initialize_and_after_shutdown() {
     let (mut client, output) = Client::deaf();
     client.listen(output);
     let code = |answer: Result<Value, Value>| answer.expect_err("refused")["code"].as_i64();
@@ -51,7 +51,7 @@ fn requests_outside_of_its_life_are_refused() {
 }
 
 #[test]
-fn shutdown_takes_no_parameters_and_minds_none() {
+fn shutdown_ignores_parameters() {
     for params in [json!({}), Value::Null, json!([])] {
         let mut client = Client::new();
         assert_eq!(client.request("shutdown", params.clone()), Ok(Value::Null), "{params}");

@@ -37,7 +37,7 @@ fn codes_lead_to_their_documentation() {
 }
 
 #[test]
-fn names_are_typed_over_together() {
+fn linked_editing_covers_all_mentions() {
     let mut client = Client::new();
     let uri = "file:///a.mlir";
     client.open(uri, &function("f", &["%0 = noisy.add %x, %x : !noisy.i32"]));

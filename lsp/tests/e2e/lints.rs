@@ -30,7 +30,7 @@ fn actions(client: &mut Client, line: u32, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn they_are_off_until_the_settings_turn_them_on() {
+fn are_off_by_default() {
     let mut client = Client::new();
     client.open(URI, PROGRAM);
     assert_eq!(client.diagnostics(URI, 1), [Value::Null; 0]);
@@ -59,7 +59,7 @@ fn they_are_off_until_the_settings_turn_them_on() {
 }
 
 #[test]
-fn each_has_a_quick_fix_and_all_of_a_code_one() {
+fn each_diagnostic_and_each_code_has_a_quick_fix() {
     let rules = json!({ "same-value": "on", "folds-to-constant": "on", "loop-invariant": "on", "dead-store": "on" });
     let mut capabilities = capabilities();
     capabilities["textDocument"]["publishDiagnostics"]["codeDescriptionSupport"] = true.into();

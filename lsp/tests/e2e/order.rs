@@ -54,7 +54,7 @@ fn large(n: usize) -> String {
 }
 
 #[test]
-fn slow_requests_hold_up_nobody() {
+fn slow_requests_do_not_block_others() {
     let mut client = Client::new();
     client.open(URI, &large(30_000));
     client.open("file:///small.mlir", &function("f", &[]));
@@ -81,7 +81,7 @@ fn slow_requests_hold_up_nobody() {
 }
 
 #[test]
-fn what_is_seen_comes_before_what_is_about_the_whole_file() {
+fn answers_about_the_visible_range_come_first() {
     let mut client = Client::new();
     client.open(URI, &large(60_000));
     let document = json!({ "uri": URI });
@@ -110,7 +110,7 @@ fn what_is_seen_comes_before_what_is_about_the_whole_file() {
 }
 
 #[test]
-fn hundreds_of_requests_in_flight_hold_up_nobody() {
+fn hundreds_of_requests_do_not_block_others() {
     let mut client = Client::new();
     client.open(URI, &large(30_000));
     client.open("file:///small.mlir", &function("f", &[]));
@@ -165,7 +165,7 @@ fn slow_requests_end_when_the_document_changes() {
 }
 
 #[test]
-fn a_client_that_does_not_answer_is_not_waited_for() {
+fn does_not_wait_for_answers_of_the_client() {
     let mut capabilities = capabilities();
     capabilities["workspace"]["configuration"] = true.into();
     capabilities["workspace"]["didChangeConfiguration"] = json!({ "dynamicRegistration": true });
@@ -179,7 +179,7 @@ fn a_client_that_does_not_answer_is_not_waited_for() {
 }
 
 #[test]
-fn a_client_that_does_not_read_wedges_nothing() {
+fn a_client_that_does_not_read_blocks_nothing() {
     let (mut client, output) = Client::deaf();
     let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities() });
     let id = client.ask("initialize", params);

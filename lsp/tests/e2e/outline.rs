@@ -93,7 +93,7 @@ fn selection_grows_outward() {
 }
 
 #[test]
-fn more_cursors_than_editors_have_select_nothing_more() {
+fn limits_the_number_of_expanded_cursors() {
     let position = json!({ "line": 4, "character": 12 });
     let positions = json!({ "positions": vec![position; 12_000] });
     let found = open().about("selectionRange", URI, positions);

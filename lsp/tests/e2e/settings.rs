@@ -22,7 +22,7 @@ fn take_effect_in_order() {
 }
 
 #[test]
-fn are_asked_for() {
+fn are_requested_from_the_client() {
     let mut capabilities = capabilities();
     capabilities["workspace"]["configuration"] = true.into();
     capabilities["workspace"]["inlayHint"] = json!({ "refreshSupport": true });
@@ -35,7 +35,7 @@ fn are_asked_for() {
 }
 
 #[test]
-fn wrong_ones_are_said_and_ignored() {
+fn invalid_settings_are_reported_and_ignored() {
     let (mut client, _) =
         Client::with(capabilities(), json!({ "placement": { "timeLimit": "soon" } }));
     let shown = client.wait("a warning", |it| it["method"] == "window/showMessage");

@@ -67,12 +67,12 @@ const TYPED: [&str; 24] = [
 ];
 
 /// A document in the state of the client. Positions are in UTF-32, which is easy to compute here.
-struct Open {
+struct OpenText {
     version: i32,
     text: Vec<char>,
 }
 
-impl Open {
+impl OpenText {
     /// The nearest offset with a position; there is no position between a CR and its LF.
     fn place(&self, at: usize) -> usize {
         let is_inside = at > 0 && self.text[at - 1] == '\r' && self.text.get(at) == Some(&'\n');
@@ -95,18 +95,18 @@ impl Open {
     }
 }
 
-struct Soak {
+struct SoakTest {
     client: Client,
     random: Random,
     programs: Vec<String>,
-    open: BTreeMap<String, Open>,
+    open: BTreeMap<String, OpenText>,
     /// Requests without an answer yet.
     asked: BTreeSet<i64>,
     published: BTreeMap<String, i64>,
     n_answers: usize,
 }
 
-impl Soak {
+impl SoakTest {
     fn new(seed: u64) -> Self {
         let mut programs_ = Vec::new();
         programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/suite"), &mut programs_);
@@ -168,7 +168,7 @@ impl Soak {
         }
         let text = self.random.of(&self.programs).clone();
         self.client.open(&uri, &text);
-        self.open.insert(uri, Open { version: 1, text: text.chars().collect() });
+        self.open.insert(uri, OpenText { version: 1, text: text.chars().collect() });
     }
 
     fn edit(&mut self, uri: &str) {
@@ -270,7 +270,7 @@ impl Soak {
 
 #[test]
 fn an_hour_of_use() {
-    let mut soak = Soak::new(0x5EED_0F50_AC00_0001);
+    let mut soak = SoakTest::new(0x5EED_0F50_AC00_0001);
     let (mut early, rounds) = (None, 60);
     for round in 0..rounds {
         for _ in 0..400 {

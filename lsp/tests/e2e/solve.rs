@@ -64,7 +64,7 @@ fn on_save() -> Value {
 }
 
 #[test]
-fn on_save_the_search_is_waited_for_whether_diagnostics_are_pushed_or_pulled() {
+fn fix_on_save_waits_for_the_search() {
     for pulls in [false, true] {
         let mut capabilities = capabilities();
         if pulls {
@@ -98,7 +98,7 @@ fn titles_become_exact_for_clients_that_pull() {
 }
 
 #[test]
-fn a_save_waits_no_longer_than_the_setting_says() {
+fn a_save_waits_at_most_the_configured_time() {
     let mut capabilities = capabilities();
     capabilities["experimental"] = json!({ "serverStatusNotification": true });
     let options = json!({ "placement": { "saveWait": 50, "timeLimit": 600 } });
@@ -140,7 +140,7 @@ fn the_background_can_be_switched_off() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn disabled_actions_have_a_reason() {
     let mut client = client(Value::Null);
     client.open(URI, &illegal().replace("return %r", "return %undefined"));
     wait_until_solved(&mut client);
@@ -150,7 +150,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn a_lens_says_why_nothing_can_be_placed() {
+fn a_lens_shows_why_nothing_can_be_placed() {
     let mut client = client(Value::Null);
     client.open(URI, &format!("{}func\n", illegal()));
     wait_until_solved(&mut client);
@@ -186,7 +186,7 @@ fn the_command_of_a_lens_places() {
 }
 
 #[test]
-fn the_command_without_a_version_places_in_what_is_open() {
+fn the_command_without_a_version_uses_the_open_version() {
     let mut client = client(Value::Null);
     client.open(URI, &illegal());
     let params = json!({ "command": "noisy.insertReduceNoise", "arguments": [{ "uri": URI }] });
@@ -207,7 +207,7 @@ fn the_command_without_a_version_places_in_what_is_open() {
 }
 
 #[test]
-fn reduces_are_placed_anew() {
+fn replaces_existing_reductions() {
     let mut client = client(Value::Null);
     // Two reductions, of which one is enough.
     let text = function(
@@ -254,7 +254,7 @@ fn rewriting(client: &mut Client) -> Value {
 }
 
 #[test]
-fn a_rewriting_has_to_be_confirmed_if_the_client_can_ask() {
+fn a_rewriting_needs_confirmation_if_the_client_supports_it() {
     for annotates in [false, true] {
         let mut capabilities = capabilities();
         if annotates {
@@ -296,7 +296,7 @@ fn a_client_that_confirms_edits_of_the_server_is_sent_the_rewriting() {
 }
 
 #[test]
-fn on_request_a_lens_tells_what_rewriting_saves() {
+fn a_lens_shows_the_savings_of_rewriting_on_request() {
     for (lens, n) in [(json!({}), 1), (json!({ "rewriting": true }), 2)] {
         let mut client = client(json!({ "codeLens": lens }));
         client.open(URI, &long_sum());

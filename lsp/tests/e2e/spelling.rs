@@ -7,7 +7,7 @@ use crate::client::{Client, capabilities, illegal};
 const NAMES: [&str; 5] = ["a[1]", "a^b", "a|b", "two words", "caf\u{e9}"];
 
 #[test]
-fn answers_have_the_name_as_the_client_writes_it() {
+fn answers_contain_the_spelling_of_the_client() {
     let mut client = Client::new();
     for name in NAMES {
         let uri = format!("file:///e2e/[x]/{name}.mlir");
@@ -25,7 +25,7 @@ fn answers_have_the_name_as_the_client_writes_it() {
 }
 
 #[test]
-fn edits_by_name_have_it_too() {
+fn edits_by_name_contain_the_spelling_of_the_client() {
     let mut capabilities = capabilities();
     capabilities["workspace"]["workspaceEdit"] = json!({});
     let (mut client, _) = Client::with(capabilities, Value::Null);
@@ -37,7 +37,7 @@ fn edits_by_name_have_it_too() {
 }
 
 #[test]
-fn a_name_that_cannot_be_a_uri_is_told_once() {
+fn reports_invalid_names_once() {
     let mut client = Client::new();
     for _ in 0..2 {
         client.open("no scheme.mlir", &illegal());

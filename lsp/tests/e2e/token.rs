@@ -17,7 +17,7 @@ fn absolute(data: &Value) -> Vec<[u64; 5]> {
 }
 
 #[test]
-fn a_range_is_part_of_the_whole() {
+fn tokens_of_a_range_are_a_part_of_all_tokens() {
     let mut client = Client::new();
     client.open(URI, &format!("// \u{1F600}\r\n{}", illegal()));
     let full = absolute(&client.about("semanticTokens/full", URI, json!({}))["data"]);
@@ -29,7 +29,7 @@ fn a_range_is_part_of_the_whole() {
 }
 
 #[test]
-fn differences_add_up() {
+fn applying_a_difference_gives_the_new_tokens() {
     let mut client = Client::new();
     client.open(URI, &illegal());
     let full = client.about("semanticTokens/full", URI, json!({}));

@@ -97,7 +97,7 @@ const UNFINISHED: [&str; 4] =
     ["empty-block", "missing-terminator", "undefined-block", "empty-body"];
 
 #[test]
-fn what_is_told_is_about_what_is_typed() {
+fn diagnostics_concern_only_the_typed_text() {
     let (before, after) = (function("before", &[]), function("after", &[]));
     let first_line = before.matches('\n').count() as u32;
     let (mut client, _) = Client::with(capabilities(), Value::Null);

@@ -2,29 +2,29 @@
 
 use std::path::Path;
 
-use noisy_output::{Kind, is_replaceable};
-use noisy_syntax::MOST_PADDING;
-use noisy_syntax::parallel::cores;
+use noisy_output::{FileKind, check_replaceable};
+use noisy_syntax::MAX_PADDING;
+use noisy_syntax::parallel::n_cores;
 use noisy_syntax::print::Style;
 
 use super::flags::{self, Flag};
-use super::manager::{Settings, Which};
+use super::manager::{ManagerSettings, PassSet};
 use super::pipeline::Pipeline;
-use super::{Goal, Run, Stop};
+use super::{EarlyExit, OptRun, RunGoal};
 use crate::actions::Actions;
 use crate::pass::OptionKind;
 use crate::passes;
-use crate::timing::Display;
+use crate::timing::TimingFormat;
 
-impl Run {
-    pub(super) fn from_args(args: &[String]) -> Result<Self, Stop> {
-        let wrong = |it: String| Stop::Wrong(format!("noisy-opt: {it}"));
+impl OptRun {
+    pub(super) fn from_args(args: &[String]) -> Result<Self, EarlyExit> {
+        let wrong = |it: String| EarlyExit::InvalidArguments(format!("noisy-opt: {it}"));
         let flags = flags::parse(args, &|it| passes::find(it).is_some()).map_err(wrong)?;
-        let mut run = Run {
+        let mut run = OptRun {
             input: "-".to_owned(),
             output: "-".to_owned(),
             pipeline: Pipeline::new("builtin.module"),
-            settings: Settings {
+            settings: ManagerSettings {
                 style: Style {
                     is_custom: true,
                     has_names: true,
@@ -32,7 +32,7 @@ impl Run {
                     ..Style::default()
                 },
                 verify_each: true,
-                ..Settings::default()
+                ..ManagerSettings::default()
             },
             allow_unregistered: false,
             verify_diagnostics: false,
@@ -46,13 +46,13 @@ impl Run {
             is_threaded: true,
             actions: Actions::default(),
             prints_counters: false,
-            goal: Goal::Transform,
+            goal: RunGoal::Transform,
             is_in_place: false,
             keeps_source: false,
             replay: None,
             is_forced: flags.iter().any(|it| it.name == "force" && it.is_on()),
         };
-        let mut display = Display { is_list: false, is_json: false };
+        let mut display = TimingFormat { is_list: false, is_json: false };
         let mut has_timing = false;
         let mut is_threaded = true;
         let (mut text, mut has_passes, mut n_inputs) = (None, false, 0);
@@ -64,12 +64,12 @@ impl Run {
                     n_inputs += 1;
                     run.input = value;
                 }
-                "help" | "h" => return Err(Stop::Done(help())),
+                "help" | "h" => return Err(EarlyExit::PrintText(help())),
                 "version" => {
                     let version = env!("CARGO_PKG_VERSION");
-                    return Err(Stop::Done(format!("noisy-opt {version}\n")));
+                    return Err(EarlyExit::PrintText(format!("noisy-opt {version}\n")));
                 }
-                "list-passes" => return Err(Stop::Done(list())),
+                "list-passes" => return Err(EarlyExit::PrintText(pass_list())),
                 "o" => run.output = value,
                 "force" => {}
                 "allow-unregistered-dialect" => run.allow_unregistered = flag.is_on(),
@@ -97,36 +97,40 @@ impl Run {
                     _ => return Err(wrong(no_such_value(flag))),
                 },
                 "mlir-pass-statistics" => run.statistics = flag.is_on(),
-                "mlir-print-ir-before" => print.before = Some(these(&value)),
-                "mlir-print-ir-after" => print.after = Some(these(&value)),
-                "mlir-print-ir-before-all" => print.before = Some(Which::All),
-                "mlir-print-ir-after-all" => print.after = Some(Which::All),
+                "mlir-print-ir-before" => print.before = Some(pass_names(&value)),
+                "mlir-print-ir-after" => print.after = Some(pass_names(&value)),
+                "mlir-print-ir-before-all" => print.before = Some(PassSet::All),
+                "mlir-print-ir-after-all" => print.after = Some(PassSet::All),
                 "mlir-print-ir-after-change" => print.only_changed = flag.is_on(),
                 "mlir-print-ir-after-failure" => print.only_failed = flag.is_on(),
-                "mlir-print-ir-module-scope" => print.whole = flag.is_on(),
+                "mlir-print-ir-module-scope" => print.is_module_scope = flag.is_on(),
                 "mlir-print-ir-diff" => print.as_diff = flag.is_on(),
                 "no-implicit-module" => run.no_implicit_module = flag.is_on(),
                 "run-reproducer" => run.is_reproducer = flag.is_on(),
                 "log-actions-to" => {
                     if value != "-" && !run.is_forced {
-                        is_replaceable(Path::new(&value), Kind::Text).map_err(wrong)?;
+                        check_replaceable(Path::new(&value), FileKind::Text).map_err(wrong)?;
                     }
-                    run.actions.log_to(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                    run.actions
+                        .log_to(&value)
+                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
                 }
                 "log-mlir-actions-filter" => {
                     run.actions
-                        .log_only(&value)
-                        .map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                        .filter_log(&value)
+                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
                 }
                 "mlir-debug-counter" => {
-                    run.actions.count(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                    run.actions
+                        .add_counters(&value)
+                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
                 }
                 "mlir-print-debug-counter" => run.prints_counters = flag.is_on(),
                 "in-place" => run.is_in_place = flag.is_on(),
                 "keep-source" => run.keeps_source = flag.is_on(),
-                "bisect" => run.goal = Goal::Bisect(value),
+                "bisect" => run.goal = RunGoal::Bisect(value),
                 "replay" => run.replay = Some(value),
-                "reduce" => run.goal = Goal::Reduce(value),
+                "reduce" => run.goal = RunGoal::Reduce(value),
                 "bisect-limit" => run.actions.limit_to(number(flag).map_err(wrong)?),
                 "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
                 "mlir-pass-pipeline-local-reproducer" => {
@@ -135,10 +139,11 @@ impl Run {
                 name => {
                     let Some(info) = passes::find(name) else { continue };
                     has_passes = true;
-                    let options = info.options(&value).map_err(Stop::Wrong)?;
+                    let options =
+                        info.parse_options(&value).map_err(EarlyExit::InvalidArguments)?;
                     run.pipeline
                         .add(info, options)
-                        .map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
                 }
             }
         }
@@ -148,19 +153,19 @@ impl Run {
         if let Some(text) = text {
             if has_passes {
                 let message = "'-pass-pipeline' option can't be used with individual pass options";
-                return Err(Stop::Wrong(message.to_owned()));
+                return Err(EarlyExit::InvalidArguments(message.to_owned()));
             }
             run.pipeline = parse_pipeline(&text)?;
         }
-        if run.settings.print_ir.whole && is_threaded {
-            return Err(Stop::Wrong(
+        if run.settings.print_ir.is_module_scope && is_threaded {
+            return Err(EarlyExit::InvalidArguments(
                 "IR print for module scope can't be setup on a pass-manager without disabling \
                  multi-threading first."
                     .to_owned(),
             ));
         }
         if run.settings.keeps_before && is_threaded && run.crash_reproducer.is_some() {
-            return Err(Stop::Wrong(
+            return Err(EarlyExit::InvalidArguments(
                 "Local crash reproduction can't be setup on a pass-manager without disabling \
                  multi-threading first."
                     .to_owned(),
@@ -184,7 +189,7 @@ impl Run {
         }
         run.settings.keeps_before &= run.crash_reproducer.is_some();
         run.is_threaded = is_threaded;
-        run.settings.n_threads = if is_threaded { cores() } else { 0 };
+        run.settings.n_threads = if is_threaded { n_cores() } else { 0 };
         run.timing = has_timing.then_some(display);
         Ok(run)
     }
@@ -212,8 +217,8 @@ fn no_such_value(flag: &Flag) -> String {
     format!("for the --{} option: Cannot find option named '{value}'!", flag.name)
 }
 
-fn these(value: &str) -> Which {
-    Which::These(value.split(',').map(str::to_owned).collect())
+fn pass_names(value: &str) -> PassSet {
+    PassSet::These(value.split(',').map(str::to_owned).collect())
 }
 
 fn help() -> String {
@@ -222,10 +227,10 @@ fn help() -> String {
     );
     out += &flags::help();
     out += "\nPASSES:\n";
-    out + &list()
+    out + &pass_list()
 }
 
-fn list() -> String {
+fn pass_list() -> String {
     let mut out = String::new();
     for it in passes::all() {
         out += &format!("  --{:<42} - {}\n", it.name, it.summary);
@@ -246,13 +251,13 @@ fn list() -> String {
 }
 
 /// Parses a pipeline. An error message shows the position.
-pub(super) fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
+pub(super) fn parse_pipeline(text: &str) -> Result<Pipeline, EarlyExit> {
     Pipeline::parse(text).map_err(|error| {
-        let at = (error.at + 1).min(MOST_PADDING);
+        let at = (error.at + 1).min(MAX_PADDING);
         let mut out = format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = at);
         if let Some(name) = error.suggestion {
             out += &format!("\nnote: did you mean '{name}'?");
         }
-        Stop::Wrong(out)
+        EarlyExit::InvalidArguments(out)
     })
 }

@@ -7,24 +7,24 @@ use std::path::Path;
 
 use noisy_output::{MAX_FILE, MAX_STREAM, Output, clean_up_on_signals, reason};
 use noisy_syntax::SPLIT_MARKER;
-use noisy_syntax::lex::split_places;
+use noisy_syntax::lex::split_positions;
 
 /// Reads a file, or standard input for `-`. Fails early if it is too large.
 pub(super) fn read(file: &str) -> io::Result<String> {
     let bytes = if file == "-" {
-        bounded(io::stdin().lock(), MAX_STREAM)?
+        read_at_most(io::stdin().lock(), MAX_STREAM)?
     } else {
         let file = File::open(file)?;
         let metadata = file.metadata()?;
         if metadata.is_file() && metadata.len() > MAX_FILE {
             return Err(io::Error::other("more than 1 GiB"));
         }
-        bounded(file, if metadata.is_file() { MAX_FILE } else { MAX_STREAM })?
+        read_at_most(file, if metadata.is_file() { MAX_FILE } else { MAX_STREAM })?
     };
     String::from_utf8(bytes).map_err(|_| io::Error::other("not UTF-8"))
 }
 
-fn bounded(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
+fn read_at_most(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
@@ -58,10 +58,10 @@ pub(super) struct FilePart {
 
 /// Splits a text as `mlir-opt` does: at each marker outside of strings. Text after a marker on the
 /// same line, other than a comment, is the start of the next part.
-pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<FilePart> {
+pub(super) fn split_into_parts(text: String, marker: Option<&str>) -> Vec<FilePart> {
     let places = match marker {
         None => Vec::new(),
-        Some(SPLIT_MARKER) => split_places(&text),
+        Some(SPLIT_MARKER) => split_positions(&text),
         Some(marker) => text.match_indices(marker).map(|it| it.0).collect(),
     };
     if places.is_empty() {
@@ -95,8 +95,8 @@ pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<FilePart> {
 }
 
 /// Replaces the split markers in a text by spaces in a comment, so that the text is not split.
-pub(super) fn one_chunk(text: &str) -> Cow<'_, str> {
-    let places = split_places(text);
+pub(super) fn without_split_markers(text: &str) -> Cow<'_, str> {
+    let places = split_positions(text);
     if places.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -113,18 +113,18 @@ pub(super) fn one_chunk(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{one_chunk, parts};
+    use super::{split_into_parts, without_split_markers};
 
     #[test]
     fn joins_a_text_without_a_change_to_its_strings() {
         let text = "\"// -----\"\n// -----\n// ----- // -----\n// -----// IR Dump\n";
-        let joined = one_chunk(text);
+        let joined = without_split_markers(text);
         assert_eq!(joined, "\"// -----\"\n//      \n//       //      \n//      // IR Dump\n");
     }
 
     /// Compares the parts of a text, each with the number of lines before it.
     fn split(text: &str, marker: &str, wanted: &[(&str, usize)]) {
-        let found = parts(text.to_owned(), Some(marker));
+        let found = split_into_parts(text.to_owned(), Some(marker));
         let shown: Vec<(&str, usize)> = found.iter().map(|it| (&*it.text, it.first_line)).collect();
         assert_eq!(shown, wanted, "{text:?}");
         let all: String = found.iter().flat_map(|it| [&*it.separator, &*it.text]).collect();

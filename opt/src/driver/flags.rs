@@ -17,130 +17,138 @@ pub struct Flag {
 
 /// The kind of value that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
+enum FlagValue {
     /// Nothing, or `=true` and `=false`.
     Bool,
     /// A value, after `=` or as the next argument.
     Value,
     /// An optional value after `=`.
-    Maybe,
+    Optional,
 }
 
 /// The flags of the tool, without those of passes: name, kind of value, help text.
-const FLAGS: &[(&str, Takes, &str)] = &[
-    ("allow-unregistered-dialect", Takes::Bool, "Allow ops of unknown dialects"),
-    ("bisect", Takes::Value, "Find the first step after which COMMAND fails on the program"),
-    ("bisect-limit", Takes::Value, "Stop after N steps (pass runs and rewrites)"),
-    ("dump-pass-pipeline", Takes::Bool, "Print the pipeline that will be run, on stderr"),
+const FLAGS: &[(&str, FlagValue, &str)] = &[
+    ("allow-unregistered-dialect", FlagValue::Bool, "Allow ops of unknown dialects"),
+    ("bisect", FlagValue::Value, "Find the first step after which COMMAND fails on the program"),
+    ("bisect-limit", FlagValue::Value, "Stop after N steps (pass runs and rewrites)"),
+    ("dump-pass-pipeline", FlagValue::Bool, "Print the pipeline that will be run, on stderr"),
     (
         "force",
-        Takes::Bool,
+        FlagValue::Bool,
         "Replace an output file even if it is of another kind, such as a program",
     ),
-    ("h", Takes::Bool, "Print this help, like --help"),
-    ("help", Takes::Bool, "Print this help"),
-    ("in-place", Takes::Bool, "Write the output over the input"),
+    ("h", FlagValue::Bool, "Print this help, like --help"),
+    ("help", FlagValue::Bool, "Print this help"),
+    ("in-place", FlagValue::Bool, "Write the output over the input"),
     (
         "keep-source",
-        Takes::Bool,
+        FlagValue::Bool,
         "Edit the source instead of printing the program again: unchanged ops keep their text, names and comments",
     ),
-    ("list-passes", Takes::Bool, "Print the registered passes and exit"),
+    ("list-passes", FlagValue::Bool, "Print the registered passes and exit"),
     (
         "mlir-debug-counter",
-        Takes::Value,
+        FlagValue::Value,
         "Comma separated list of debug counter skip and count arguments",
     ),
-    ("mlir-disable-threading", Takes::Bool, "Read, verify and run passes on one thread"),
-    ("mlir-output-format", Takes::Value, "Format of timing data: text or json"),
-    ("mlir-print-assume-verified", Takes::Bool, "Skip verification when printing custom forms"),
+    ("mlir-disable-threading", FlagValue::Bool, "Read, verify and run passes on one thread"),
+    ("mlir-output-format", FlagValue::Value, "Format of timing data: text or json"),
+    ("mlir-print-assume-verified", FlagValue::Bool, "Skip verification when printing custom forms"),
     (
         "mlir-print-debug-counter",
-        Takes::Bool,
+        FlagValue::Bool,
         "Print out debug counter information after all counters have been accumulated",
     ),
     (
         "mlir-print-debuginfo",
-        Takes::Bool,
+        FlagValue::Bool,
         "Print the locations of ops and block arguments: loc(..)",
     ),
-    ("mlir-print-ir-after", Takes::Value, "Print IR after specified passes"),
-    ("mlir-print-ir-after-all", Takes::Bool, "Print IR after each pass"),
+    ("mlir-print-ir-after", FlagValue::Value, "Print IR after specified passes"),
+    ("mlir-print-ir-after-all", FlagValue::Bool, "Print IR after each pass"),
     (
         "mlir-print-ir-after-change",
-        Takes::Bool,
+        FlagValue::Bool,
         "When printing the IR after a pass, only print if the IR changed",
     ),
     (
         "mlir-print-ir-after-failure",
-        Takes::Bool,
+        FlagValue::Bool,
         "When printing the IR after a pass, only print if the pass failed",
     ),
     (
         "mlir-print-ir-diff",
-        Takes::Bool,
+        FlagValue::Bool,
         "When printing the IR after a pass, print its changes as a unified diff",
     ),
-    ("mlir-print-ir-before", Takes::Value, "Print IR before specified passes"),
-    ("mlir-print-ir-before-all", Takes::Bool, "Print IR before each pass"),
+    ("mlir-print-ir-before", FlagValue::Value, "Print IR before specified passes"),
+    ("mlir-print-ir-before-all", FlagValue::Bool, "Print IR before each pass"),
     (
         "mlir-print-ir-module-scope",
-        Takes::Bool,
+        FlagValue::Bool,
         "When printing IR, always print the top-level operation",
     ),
     (
         "arguments-may-alias",
-        Takes::Bool,
+        FlagValue::Bool,
         "Assume that memref arguments and globals may share elements",
     ),
-    ("mlir-print-local-scope", Takes::Bool, "Print with local scope and inline information"),
-    ("mlir-print-op-generic", Takes::Bool, "Print the generic op form"),
-    ("mlir-timing", Takes::Bool, "Display execution times"),
-    ("mlir-timing-display", Takes::Value, "Display method for timing data: list or tree"),
-    ("mlir-pass-statistics", Takes::Bool, "Display the statistics of each pass"),
+    ("mlir-print-local-scope", FlagValue::Bool, "Print with local scope and inline information"),
+    ("mlir-print-op-generic", FlagValue::Bool, "Print the generic op form"),
+    ("mlir-timing", FlagValue::Bool, "Display execution times"),
+    ("mlir-timing-display", FlagValue::Value, "Display method for timing data: list or tree"),
+    ("mlir-pass-statistics", FlagValue::Bool, "Display the statistics of each pass"),
     (
         "mlir-pass-statistics-display",
-        Takes::Value,
+        FlagValue::Value,
         "Display method for pass statistics: list or pipeline",
     ),
     (
         "mlir-pass-pipeline-crash-reproducer",
-        Takes::Value,
+        FlagValue::Value,
         "Write a reproducer to the given file if a pass fails",
     ),
     (
         "mlir-pass-pipeline-local-reproducer",
-        Takes::Bool,
+        FlagValue::Bool,
         "Write a reproducer of the failing pass only",
     ),
     (
         "no-implicit-module",
-        Takes::Bool,
+        FlagValue::Bool,
         "Disable implicit addition of a top-level module op during parsing",
     ),
-    ("log-actions-to", Takes::Value, "Log action execution to a file, or stdout if '-' is passed"),
+    (
+        "log-actions-to",
+        FlagValue::Value,
+        "Log action execution to a file, or stdout if '-' is passed",
+    ),
     (
         "log-mlir-actions-filter",
-        Takes::Value,
+        FlagValue::Value,
         "Log only actions on ops at these locations: file, file:line or file:line:column, separated by commas",
     ),
-    ("o", Takes::Value, "Output filename"),
-    ("pass-pipeline", Takes::Value, "Textual description of the pass pipeline to run"),
-    ("reduce", Takes::Value, "Reduce the program while COMMAND still fails, and print it"),
+    ("o", FlagValue::Value, "Output filename"),
+    ("pass-pipeline", FlagValue::Value, "Textual description of the pass pipeline to run"),
+    ("reduce", FlagValue::Value, "Reduce the program while COMMAND still fails, and print it"),
     (
         "replay",
-        Takes::Value,
+        FlagValue::Value,
         "Write a page (FILE.html) or one JSON object per line (FILE.jsonl) with each step of the passes",
     ),
-    ("run-reproducer", Takes::Bool, "Run the pipeline stored in the reproducer"),
+    ("run-reproducer", FlagValue::Bool, "Run the pipeline stored in the reproducer"),
     (
         "split-input-file",
-        Takes::Maybe,
+        FlagValue::Optional,
         "Split the input file into pieces and process each chunk independently",
     ),
-    ("verify-diagnostics", Takes::Maybe, "Check that emitted diagnostics match expected-* lines"),
-    ("verify-each", Takes::Bool, "Run the verifier after each transformation pass"),
-    ("version", Takes::Bool, "Print the version"),
+    (
+        "verify-diagnostics",
+        FlagValue::Optional,
+        "Check that emitted diagnostics match expected-* lines",
+    ),
+    ("verify-each", FlagValue::Bool, "Run the verifier after each transformation pass"),
+    ("version", FlagValue::Bool, "Print the version"),
 ];
 
 /// Returns the help text of the tool's own flags.
@@ -148,9 +156,9 @@ pub fn help() -> String {
     let mut out = String::new();
     for (name, takes, text) in FLAGS {
         let value = match takes {
-            Takes::Bool => "",
-            Takes::Value => &format!("=<{}>", placeholder(name)),
-            Takes::Maybe => &format!("[=<{}>]", placeholder(name)),
+            FlagValue::Bool => "",
+            FlagValue::Value => &format!("=<{}>", placeholder(name)),
+            FlagValue::Optional => &format!("[=<{}>]", placeholder(name)),
         };
         let dashes = if name.len() == 1 { " -" } else { "--" };
         let flag = format!("{dashes}{name}{value}");
@@ -201,11 +209,11 @@ pub fn parse(args: &[String], is_pass: &dyn Fn(&str) -> bool) -> Result<Vec<Flag
         };
         let known = FLAGS.iter().find(|it| it.0 == name);
         let value = match (known.map(|it| it.1), value) {
-            (Some(Takes::Value), None) => match args.next() {
+            (Some(FlagValue::Value), None) => match args.next() {
                 Some(value) => Some(value.clone()),
                 None => return Err(format!("for the --{name} option: requires a value!")),
             },
-            (Some(Takes::Bool), Some(value)) if !is_bool(&value) => {
+            (Some(FlagValue::Bool), Some(value)) if !is_bool(&value) => {
                 return Err(format!(
                     "for the --{name} option: '{value}' is invalid value for boolean argument! Try 0 or 1"
                 ));

@@ -21,21 +21,21 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
-use noisy_syntax::print::{self, Names, Style};
-use noisy_syntax::rewrite::Point;
+use noisy_syntax::print::{self, PrintedNames, Style};
+use noisy_syntax::rewrite::InsertionPoint;
 use noisy_syntax::{Block, Def, Form, Ir, Name, Op, OpKind, Source, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::manager::{Manager, Settings};
+use super::manager::{ManagerSettings, PassManager};
 use super::pipeline::Pipeline;
-use super::wrap;
+use super::wrap_in_module;
 use crate::actions::Actions;
-use crate::diagnostics::{Input, Sink};
+use crate::diagnostics::{DiagnosticSink, InputText};
 use crate::timing::Timing;
 
 /// Maximum number of bytes that may be printed for new ops, in addition to a multiple of the size
 /// of the text.
-const ROOM: usize = 64 << 20;
+const MAX_PRINTED_BYTES: usize = 64 << 20;
 
 /// Returns the edits of a text that have the effect of a pipeline, in order. The pipeline runs on
 /// the op that starts at the byte `at` and matches its anchor, or on the whole module.
@@ -58,18 +58,20 @@ pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<T
             (found.ok_or("the passes have no op to run on")?, None)
         }
         None => {
-            let top = wrap(&mut after);
-            (top, Some(wrap(&mut before)))
+            let top = wrap_in_module(&mut after);
+            (top, Some(wrap_in_module(&mut before)))
         }
     };
     run(&mut after, target, pipeline)?;
-    settle_constants(&before, &mut after);
+    restore_constant_positions(&before, &mut after);
     let wanted = print::generic(&after);
     let mut why = String::new();
     for is_strict in [false, true] {
-        let keep = Keep::new(text, &source, &before, &after, is_strict);
-        let edits = keep.document(top.unwrap_or(target));
-        match edits.and_then(|edits| prove(text, &edits, &wanted, at.is_none()).map(|()| edits)) {
+        let keep = SourceEdits::new(text, &source, &before, &after, is_strict);
+        let edits = keep.all_edits(top.unwrap_or(target));
+        match edits
+            .and_then(|edits| check_result(text, &edits, &wanted, at.is_none()).map(|()| edits))
+        {
             Ok(edits) => return Ok(edits),
             Err(error) => why = error,
         }
@@ -86,10 +88,10 @@ fn ops_from_top(ir: &Ir) -> impl Iterator<Item = Op> + '_ {
 
 fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
     let mut actions = Actions::default();
-    let settings = Settings { verify_each: true, ..Settings::default() };
-    let mut sink = Sink::new(Input::new("", String::new(), 0), true);
+    let settings = ManagerSettings { verify_each: true, ..ManagerSettings::default() };
+    let mut sink = DiagnosticSink::new(InputText::new("", String::new(), 0), true);
     let mut timing = Timing::default();
-    let mut manager = Manager::new(&settings, &mut sink, &mut timing, &mut actions);
+    let mut manager = PassManager::new(&settings, &mut sink, &mut timing, &mut actions);
     if manager.run(ir, op, pipeline).is_ok() {
         return Ok(());
     }
@@ -99,7 +101,12 @@ fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
 }
 
 /// Returns an error if the edited text does not parse to the wanted program.
-fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Result<(), String> {
+fn check_result(
+    text: &str,
+    edits: &[TextEdit],
+    wanted: &str,
+    is_wrapped: bool,
+) -> Result<(), String> {
     let source = Source::new(&TextEdit::apply_all(edits, text));
     if let Some((_, _, problem)) = source.problems().first() {
         return Err(format!(
@@ -109,7 +116,7 @@ fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Resu
     }
     let mut ir = source.into_ir();
     if is_wrapped {
-        wrap(&mut ir);
+        wrap_in_module(&mut ir);
     }
     if print::generic(&ir) == wanted {
         Ok(())
@@ -120,7 +127,7 @@ fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Resu
 }
 
 /// Moves constants back to their old positions if they dominate all users from there.
-fn settle_constants(before: &Ir, after: &mut Ir) {
+fn restore_constant_positions(before: &Ir, after: &mut Ir) {
     for op in ops_from_top(before) {
         let stays = before.op(op).kind.has(Traits::CONSTANT)
             && after.is_alive(op)
@@ -146,9 +153,9 @@ fn settle_constants(before: &Ir, after: &mut Ir) {
             continue;
         }
         let point = match after.op(previous).kind {
-            OpKind::Label => Point::Start(after.label_block(previous)),
+            OpKind::Label => InsertionPoint::Start(after.label_block(previous)),
             kind if kind.has(Traits::TERMINATOR) => continue,
-            _ => Point::After(previous),
+            _ => InsertionPoint::After(previous),
         };
         let block = after.block_of(previous);
         let is_entry = after.entry_block(after.block(block).region) == block;
@@ -179,7 +186,7 @@ fn settle_constants(before: &Ir, after: &mut Ir) {
 
 /// The compared text and programs.
 #[derive(Debug)]
-struct Keep<'a> {
+struct SourceEdits<'a> {
     text: &'a str,
     /// The text with its positions.
     source: &'a Source,
@@ -187,18 +194,18 @@ struct Keep<'a> {
     before: &'a Ir,
     /// The program after the passes.
     after: &'a Ir,
-    names: Names,
+    names: PrintedNames,
     /// True if each op that changed or moved is printed, and none is edited.
     is_strict: bool,
     /// Number of bytes that may still be printed; `None` after the limit was exceeded.
-    room: Cell<Option<usize>>,
+    printable_bytes: Cell<Option<usize>>,
     /// An op that lost a part of its text when it was printed.
-    lost: Cell<Option<Op>>,
+    lossy_op: Cell<Option<Op>>,
 }
 
 /// Returns names for all values and blocks of the new program. Values and blocks that stayed keep
 /// their names.
-fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
+fn assigned_names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> PrintedNames {
     let ir = source.ir();
     let mut counts: FxHashMap<Name, usize> = FxHashMap::default();
     let mut taken: FxHashSet<String> = FxHashSet::default();
@@ -221,13 +228,18 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
             }
         }
     }
-    let mut names =
-        Fresh { taken, blocks, next: FxHashMap::default(), n_blocks: 0, out: Names::default() };
+    let mut names = FreshNames {
+        taken,
+        blocks,
+        next: FxHashMap::default(),
+        n_blocks: 0,
+        out: PrintedNames::default(),
+    };
     // A name that several values have is kept only by values that did not move, because elsewhere
     // it may refer to another value.
     let is_unique = |value: Value| counts.get(&ir.value(value).name) == Some(&1);
     let old = |value: Value, has_moved: bool| {
-        let is_there = value.index() < ir.bounds().1 && ir.value(value).name != Name::EMPTY;
+        let is_there = value.index() < ir.n_slots().1 && ir.value(value).name != Name::EMPTY;
         (is_there && (!has_moved || is_unique(value))).then(|| ir.value_text(value))
     };
     let mut moved: FxHashSet<Op> = FxHashSet::default();
@@ -250,7 +262,7 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
             for block in after.blocks(region) {
                 names.block(ir, after, block);
                 for &value in &after.block(block).args {
-                    let is_old = value.index() < ir.bounds().1
+                    let is_old = value.index() < ir.n_slots().1
                         && matches!(ir.value(value).def, Def::Argument(it, _) if it == block);
                     let name = old(value, has_moved).filter(|_| is_old);
                     let name = name.unwrap_or_else(|| names.fresh("arg"));
@@ -264,16 +276,16 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
 
 /// The names that are already used, and those that were assigned.
 #[derive(Debug)]
-struct Fresh {
+struct FreshNames {
     taken: FxHashSet<String>,
     blocks: FxHashSet<String>,
     /// The next number for each stem.
     next: FxHashMap<String, usize>,
     n_blocks: usize,
-    out: Names,
+    out: PrintedNames,
 }
 
-impl Fresh {
+impl FreshNames {
     /// Returns an unused name: the stem, with a number appended if necessary.
     fn fresh(&mut self, stem: &str) -> String {
         let has_number = matches!(stem, "" | "arg");
@@ -307,7 +319,7 @@ impl Fresh {
     /// Assigns a block its old label if it stayed, or a new label.
     fn block(&mut self, old: &Ir, after: &Ir, block: Block) {
         let label = after.block(block).label;
-        let kept = label.filter(|it| it.index() < old.bounds().0).and_then(|it| {
+        let kept = label.filter(|it| it.index() < old.n_slots().0).and_then(|it| {
             let is_same = old.is_alive(it) && old.op(it).kind == OpKind::Label;
             (is_same && old.label_block(it) == block).then(|| old.op(it).name)
         });
@@ -325,7 +337,7 @@ impl Fresh {
     }
 }
 
-impl<'a> Keep<'a> {
+impl<'a> SourceEdits<'a> {
     fn new(
         text: &'a str,
         source: &'a Source,
@@ -333,16 +345,25 @@ impl<'a> Keep<'a> {
         after: &'a Ir,
         is_strict: bool,
     ) -> Self {
-        let names = names(source, before, after, is_strict);
-        let room = Cell::new(Some(ROOM + 4 * text.len()));
-        Self { text, source, before, after, names, is_strict, room, lost: Cell::new(None) }
+        let names = assigned_names(source, before, after, is_strict);
+        let room = Cell::new(Some(MAX_PRINTED_BYTES + 4 * text.len()));
+        Self {
+            text,
+            source,
+            before,
+            after,
+            names,
+            is_strict,
+            printable_bytes: room,
+            lossy_op: Cell::new(None),
+        }
     }
 
     /// Returns the edits of the op `top` and all ops in it.
-    fn document(&self, top: Op) -> Result<Vec<TextEdit>, String> {
+    fn all_edits(&self, top: Op) -> Result<Vec<TextEdit>, String> {
         let mut edits = Vec::new();
         if self.after.origin(top).is_some() {
-            let is_said = self.op(top, &mut edits);
+            let is_said = self.edit_op(top, &mut edits);
             if !is_said {
                 edits.clear();
                 let range = self.range(top);
@@ -351,13 +372,13 @@ impl<'a> Keep<'a> {
             }
         } else {
             for &(_, region) in &self.after.op(top).regions {
-                self.region(region, &mut edits);
+                self.edit_region(region, &mut edits);
             }
         }
-        if self.room.get().is_none() {
+        if self.printable_bytes.get().is_none() {
             return Err("cannot express the result as edits of the source: its types or attributes are too long to print".to_owned());
         }
-        if let Some(op) = self.lost.get() {
+        if let Some(op) = self.lossy_op.get() {
             let name = self.source.ir().op_name(op);
             return Err(format!(
                 "cannot express the result as edits of the source: the unknown op {name} would have to be printed"
@@ -376,10 +397,10 @@ impl<'a> Keep<'a> {
 
     /// Returns printed text, and subtracts its length from the limit. Returns an empty text if the
     /// limit is exceeded; then there are no edits.
-    fn within_room(&self, printed: impl FnOnce(usize) -> Option<String>) -> String {
-        let room = self.room.get();
+    fn within_print_limit(&self, printed: impl FnOnce(usize) -> Option<String>) -> String {
+        let room = self.printable_bytes.get();
         let text = room.and_then(printed);
-        self.room.set(text.as_ref().and_then(|it| room?.checked_sub(it.len())));
+        self.printable_bytes.set(text.as_ref().and_then(|it| room?.checked_sub(it.len())));
         text.unwrap_or_default()
     }
 
@@ -387,12 +408,12 @@ impl<'a> Keep<'a> {
     fn printed(&self, op: Op, indent: &str) -> String {
         let style = Style { is_custom: true, ..Style::default() };
         let plain = |op: Op| {
-            let text =
-                self.within_room(|_| print::op_with_names(self.after, op, style, &self.names));
+            let text = self
+                .within_print_limit(|_| print::op_with_names(self.after, op, style, &self.names));
             text.trim_end().to_owned()
         };
-        if self.says_more(op) {
-            self.lost.set(Some(op));
+        if self.is_print_lossy(op) {
+            self.lossy_op.set(Some(op));
         }
         let whole = plain(op);
         let (mut out, mut rest) = (String::new(), whole.as_str());
@@ -400,10 +421,10 @@ impl<'a> Keep<'a> {
             for child in self.after.items(region).filter(|&it| self.after.op(it).kind.is_op()) {
                 let line = format!("\n  {}\n", layout::reindented(&plain(child), "", "  "));
                 if let Some((before, behind)) = rest.split_once(&line) {
-                    out += &format!("{before}\n  {}", self.rendered(child, "  "));
+                    out += &format!("{before}\n  {}", self.inserted_text(child, "  "));
                     rest = &rest[rest.len() - behind.len() - 1..];
                 } else {
-                    self.note_lost(child);
+                    self.record_lossy_ops(child);
                 }
             }
         }
@@ -411,7 +432,7 @@ impl<'a> Keep<'a> {
     }
 
     /// Returns true if printing an op would lose a part of its text.
-    fn says_more(&self, op: Op) -> bool {
+    fn is_print_lossy(&self, op: Op) -> bool {
         if !self.stays(op) {
             return false;
         }
@@ -424,11 +445,11 @@ impl<'a> Keep<'a> {
         }
     }
 
-    /// Sets `lost` if printing an op or a nested op loses a part of its text.
-    fn note_lost(&self, op: Op) {
+    /// Sets `lossy_op` if printing an op or a nested op loses a part of its text.
+    fn record_lossy_ops(&self, op: Op) {
         let mut look = |it: Op| {
-            if self.says_more(it) {
-                self.lost.set(Some(it));
+            if self.is_print_lossy(it) {
+                self.lossy_op.set(Some(it));
             }
         };
         look(op);
@@ -445,7 +466,7 @@ impl<'a> Keep<'a> {
         }
         if after.op(op).kind == OpKind::Label {
             let old = self.source.ir();
-            return op.index() < old.bounds().0
+            return op.index() < old.n_slots().0
                 && old.is_alive(op)
                 && old.op(op).kind == OpKind::Label
                 && old.label_block(op) == after.label_block(op);
@@ -462,15 +483,15 @@ mod tests {
     fn printed_anew(text: &str, passes: &str) -> Result<String, String> {
         let source = Source::new(text);
         let (mut before, mut after) = (Source::new(text).into_ir(), Source::new(text).into_ir());
-        wrap(&mut before);
-        let top = wrap(&mut after);
+        wrap_in_module(&mut before);
+        let top = wrap_in_module(&mut after);
         run(&mut after, top, &Pipeline::parse(passes).expect("a pipeline"))?;
-        let edits = Keep::new(text, &source, &before, &after, true).document(top)?;
+        let edits = SourceEdits::new(text, &source, &before, &after, true).all_edits(top)?;
         Ok(TextEdit::apply_all(&edits, text))
     }
 
     #[test]
-    fn what_a_print_would_lose_is_not_printed() {
+    fn ops_that_printing_would_truncate_are_not_printed() {
         let of = |op: &str| {
             let text = format!(
                 "func.func @f(%a: i32) {{\n  %zero = arith.constant 0 : i32\n  %b = arith.addi %a, %zero : i32\n  {op}\n  return\n}}\n"

@@ -8,15 +8,18 @@ use std::cell::RefCell;
 use std::io::Write as _;
 
 use noisy_analyses::report::diff;
-use noisy_loops::Aliasing;
+use noisy_loops::AliasAssumptions;
 use noisy_syntax::print::{self, Style};
 use noisy_syntax::{Ir, Op, OpKind, Traits};
 
-use super::pipeline::{Element, Pipeline};
+use super::pipeline::{Pipeline, PipelineElement};
 use crate::actions::Actions;
-use crate::analysis::Analyses;
-use crate::diagnostics::{Severity, Sink, place_of};
-use crate::pass::{Around, Context, FUNCTIONS, Failure, Nested, Options, PassInfo};
+use crate::analysis::AnalysisCache;
+use crate::diagnostics::{DiagnosticSeverity, DiagnosticSink, offset_of};
+use crate::pass::{
+    FUNCTION_ANCHOR, NestedPassCallback, NestedPipeline, PassContext, PassFailure, PassInfo,
+    PassOptions,
+};
 use crate::rewrite::outermost;
 use crate::timing::Timing;
 
@@ -24,52 +27,52 @@ use crate::timing::Timing;
 #[derive(Clone, Debug, Default)]
 pub struct PrintIr {
     /// The passes before which the program is printed.
-    pub before: Option<Which>,
+    pub before: Option<PassSet>,
     /// The passes after which the program is printed.
-    pub after: Option<Which>,
+    pub after: Option<PassSet>,
     /// Print after a pass only if it changed something.
     pub(crate) only_changed: bool,
     /// Print after a pass only if it failed.
     pub(crate) only_failed: bool,
     /// Print the whole program, not only the op of the pass.
-    pub whole: bool,
+    pub is_module_scope: bool,
     /// Print a diff after each pass.
     pub(crate) as_diff: bool,
 }
 
 impl PrintIr {
     /// Returns true if nothing is ever printed.
-    pub fn is_never(&self) -> bool {
+    pub fn is_never_printed(&self) -> bool {
         self.before.is_none() && self.after.is_none() && !self.only_failed
     }
 }
 
 /// A set of passes.
 #[derive(Clone, Debug)]
-pub enum Which {
+pub enum PassSet {
     /// All passes.
     All,
     /// The passes with these names.
     These(Vec<String>),
 }
 
-impl Which {
+impl PassSet {
     fn has(&self, name: &str) -> bool {
         match self {
-            Which::All => true,
-            Which::These(names) => names.iter().any(|it| it == name),
+            PassSet::All => true,
+            PassSet::These(names) => names.iter().any(|it| it == name),
         }
     }
 }
 
 /// The options of the pass manager.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct ManagerSettings {
     pub print_ir: PrintIr,
     /// Options of the printer.
     pub style: Style,
     /// The assumptions about aliasing that passes on loops make.
-    pub aliasing: Aliasing,
+    pub aliasing: AliasAssumptions,
     /// Verify the program after each element of the pipeline.
     pub verify_each: bool,
     /// Number of threads that parse and verify; 0 for the calling thread.
@@ -80,35 +83,35 @@ pub struct Settings {
 
 /// The error of a pass that failed or left an invalid program. It was already reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Failed;
+pub struct PassesFailed;
 
 /// Runs pipelines.
 #[derive(Debug)]
-pub struct Manager<'a> {
-    settings: &'a Settings,
-    sink: &'a mut Sink,
+pub struct PassManager<'a> {
+    settings: &'a ManagerSettings,
+    sink: &'a mut DiagnosticSink,
     timing: &'a mut Timing,
     actions: &'a mut Actions,
     statistics: Vec<(&'static str, &'static str, &'static str, usize)>,
     failure: Option<FailedPass>,
-    analyses: Analyses,
+    analyses: AnalysisCache,
 }
 
 /// The pass that failed first.
 #[derive(Clone, Debug)]
 pub struct FailedPass {
     /// The class of the pass and its op, as in messages.
-    pub what: String,
+    pub description: String,
     /// A pipeline with this pass only.
     pub pipeline: String,
     /// The program before the pass, if it was kept.
     pub before: Option<String>,
 }
 
-impl<'a> Manager<'a> {
+impl<'a> PassManager<'a> {
     pub fn new(
-        settings: &'a Settings,
-        sink: &'a mut Sink,
+        settings: &'a ManagerSettings,
+        sink: &'a mut DiagnosticSink,
         timing: &'a mut Timing,
         actions: &'a mut Actions,
     ) -> Self {
@@ -119,7 +122,7 @@ impl<'a> Manager<'a> {
             actions,
             statistics: Vec::new(),
             failure: None,
-            analyses: Analyses::default(),
+            analyses: AnalysisCache::default(),
         }
     }
 
@@ -138,53 +141,53 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// If a pass fails or leaves an invalid program.
-    pub fn run(&mut self, ir: &mut Ir, top: Op, pipeline: &Pipeline) -> Result<(), Failed> {
+    pub fn run(&mut self, ir: &mut Ir, top: Op, pipeline: &Pipeline) -> Result<(), PassesFailed> {
         self.actions.show(ir, true);
-        let outcome = self.elements(ir, top, pipeline, true);
+        let outcome = self.run_elements(ir, top, pipeline, true);
         self.actions.show(ir, false);
         outcome
     }
 
-    fn elements(
+    fn run_elements(
         &mut self,
         ir: &mut Ir,
         op: Op,
         pipeline: &Pipeline,
         is_outermost: bool,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), PassesFailed> {
         let mut at = 0;
         while let Some(element) = pipeline.elements.get(at) {
             let first = at;
             match element {
-                Element::Pass(info, options) => {
+                PipelineElement::Pass(info, options) => {
                     at += 1;
-                    self.pass(ir, op, info, options, first)?;
+                    self.run_pass(ir, op, info, options, first)?;
                 }
-                Element::Nested(_) => {
+                PipelineElement::Nested(_) => {
                     let mut group = Vec::new();
-                    while let Some(Element::Nested(nested)) = pipeline.elements.get(at) {
+                    while let Some(PipelineElement::Nested(nested)) = pipeline.elements.get(at) {
                         group.push(nested);
                         at += 1;
                     }
-                    self.nested(ir, op, &group, first)?;
+                    self.run_nested_pipelines(ir, op, &group, first)?;
                 }
             }
             if is_outermost && self.settings.verify_each {
                 let ran = &pipeline.elements[first..at];
-                self.verify(ir, ran)?;
+                self.verify_after(ir, ran)?;
             }
         }
         Ok(())
     }
 
     /// Runs consecutive nested pipelines on the ops in the regions of an op, not on deeper ones.
-    fn nested(
+    fn run_nested_pipelines(
         &mut self,
         ir: &mut Ir,
         op: Op,
         group: &[&Pipeline],
         slot: usize,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), PassesFailed> {
         let names: Vec<String> = group.iter().map(|it| format!("'{}'", it.anchor)).collect();
         let is_collection = group.len() > 1;
         if is_collection {
@@ -211,7 +214,7 @@ impl<'a> Manager<'a> {
                 let is_meant = pipeline.anchor == name || pipeline.anchor == "any" && is_isolated;
                 if is_meant && outcome.is_ok() {
                     self.timing.enter_slot(&format!("{quoted} Pipeline"), slot);
-                    outcome = self.elements(ir, child, pipeline, false);
+                    outcome = self.run_elements(ir, child, pipeline, false);
                     self.analyses.end_pipeline(child);
                     self.timing.leave();
                 }
@@ -223,37 +226,37 @@ impl<'a> Manager<'a> {
         outcome
     }
 
-    fn verify(&mut self, ir: &Ir, ran: &[Element]) -> Result<(), Failed> {
-        let problems = ir.verify_on(self.settings.n_threads);
+    fn verify_after(&mut self, ir: &Ir, ran: &[PipelineElement]) -> Result<(), PassesFailed> {
+        let problems = ir.verify_with_threads(self.settings.n_threads);
         if problems.is_empty() {
             return Ok(());
         }
         let ran: Vec<String> = ran
             .iter()
             .map(|it| match it {
-                Element::Pass(info, _) => info.name.to_owned(),
-                Element::Nested(it) => it.text(),
+                PipelineElement::Pass(info, _) => info.name.to_owned(),
+                PipelineElement::Nested(it) => it.text(),
             })
             .collect();
         for (op, problem) in &problems {
             let text = format!("'{}' op {}", ir.op_name(*op), problem.message);
-            self.sink.tell(Severity::Error, place_of(ir, *op), &text);
+            self.sink.report(DiagnosticSeverity::Error, offset_of(ir, *op), &text);
             let note = format!("internal error: the program was valid before {}", ran.join(", "));
-            self.sink.tell(Severity::Note, place_of(ir, *op), &note);
+            self.sink.report(DiagnosticSeverity::Note, offset_of(ir, *op), &note);
         }
-        Err(Failed)
+        Err(PassesFailed)
     }
 
-    fn pass(
+    fn run_pass(
         &mut self,
         ir: &mut Ir,
         op: Op,
         info: &'static PassInfo,
-        options: &Options,
+        options: &PassOptions,
         slot: usize,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), PassesFailed> {
         let outer = self.actions.pass().to_owned();
-        if !self.actions.begins_pass(info.class, ir, op) {
+        if !self.actions.begin_pass(info.class, ir, op) {
             return Ok(());
         }
         let print = &self.settings.print_ir;
@@ -263,23 +266,23 @@ impl<'a> Manager<'a> {
         let kept = self
             .settings
             .keeps_before
-            .then(|| print::op_in(ir, outermost(ir, op), self.settings.style));
+            .then(|| print::op_in_style(ir, outermost(ir, op), self.settings.style));
         let is_after = print.after.as_ref().is_some_and(|it| it.has(info.name));
         let compares = print.only_changed || print.as_diff;
-        let before = (is_after && compares).then(|| self.text(ir, op));
+        let before = (is_after && compares).then(|| self.text_of(ir, op));
         self.timing.enter_slot(info.class, slot);
         let settings = self.settings;
         // The programs before the nested passes that are running.
         let inner = RefCell::new(Vec::new());
         let around = |ir: &Ir, op: Op, info: &'static PassInfo, is_before: bool| {
             let print = &settings.print_ir;
-            let is_meant = |it: &Option<Which>| it.as_ref().is_some_and(|it| it.has(info.name));
+            let is_meant = |it: &Option<PassSet>| it.as_ref().is_some_and(|it| it.has(info.name));
             if is_before {
                 if is_meant(&print.before) {
                     dump(settings, ir, op, &format!("Before {} ({})", info.class, info.name));
                 }
                 let is_compared = compares && is_meant(&print.after);
-                inner.borrow_mut().push(is_compared.then(|| shown(settings, ir, op)));
+                inner.borrow_mut().push(is_compared.then(|| text_around_pass(settings, ir, op)));
                 return;
             }
             let before = inner.borrow_mut().pop().flatten();
@@ -287,7 +290,7 @@ impl<'a> Manager<'a> {
                 dump_after(settings, ir, op, info, before.as_deref());
             }
         };
-        let mut context = Context {
+        let mut context = PassContext {
             ir,
             sink: self.sink,
             timing: self.timing,
@@ -295,29 +298,30 @@ impl<'a> Manager<'a> {
             aliasing: self.settings.aliasing,
             actions: self.actions,
             analyses: &mut self.analyses,
-            nested,
-            around: Around(&around),
-            counted: Vec::new(),
+            parse_nested: parse_nested_pipeline,
+            around: NestedPassCallback(&around),
+            statistics: Vec::new(),
         };
-        let fits = info.anchor != Some(FUNCTIONS) || context.ir.op(op).kind == OpKind::FuncFunc;
+        let fits =
+            info.anchor != Some(FUNCTION_ANCHOR) || context.ir.op(op).kind == OpKind::FuncFunc;
         let outcome = if fits {
             (info.run)(&mut context, op, options)
         } else {
             let name = context.ir.op_name(op);
             let text = format!("'{name}' op trying to schedule a pass on an unsupported operation");
-            Err(Failure(Some(text)))
+            Err(PassFailure(Some(text)))
         };
-        let counted = std::mem::take(&mut context.counted);
+        let counted = std::mem::take(&mut context.statistics);
         let wrong = self.analyses.end_pass(ir, op, settings.verify_each && outcome.is_ok());
         let outcome = match wrong.first() {
             None => outcome,
-            Some(name) => Err(Failure(Some(format!(
+            Some(name) => Err(PassFailure(Some(format!(
                 "'{}' op internal error: the pass says that it preserves {name}, but it does not",
                 ir.op_name(op)
             )))),
         };
         self.timing.leave();
-        self.actions.ends_pass(&outer);
+        self.actions.end_pass(&outer);
         for (what, n) in counted {
             let entry = self.statistics.iter_mut().find(|it| it.1 == info.name && it.2 == what);
             match entry {
@@ -339,15 +343,15 @@ impl<'a> Manager<'a> {
                     self.dump(ir, op, &format!("After {} Failed ({})", info.class, info.name));
                 }
                 if let Some(text) = failure.0 {
-                    self.sink.tell_op(Severity::Error, ir, op, &text);
+                    self.sink.report_at_op(DiagnosticSeverity::Error, ir, op, &text);
                 }
-                Err(Failed)
+                Err(PassesFailed)
             }
         }
     }
 
-    fn text(&self, ir: &Ir, op: Op) -> String {
-        shown(self.settings, ir, op)
+    fn text_of(&self, ir: &Ir, op: Op) -> String {
+        text_around_pass(self.settings, ir, op)
     }
 
     fn dump(&self, ir: &Ir, op: Op, what: &str) {
@@ -356,9 +360,9 @@ impl<'a> Manager<'a> {
 }
 
 /// Returns the text of the op, or of the whole program, for `--mlir-print-ir-*`.
-fn shown(settings: &Settings, ir: &Ir, op: Op) -> String {
-    let op = if settings.print_ir.whole { outermost(ir, op) } else { op };
-    print::op_in(ir, op, settings.style)
+fn text_around_pass(settings: &ManagerSettings, ir: &Ir, op: Op) -> String {
+    let op = if settings.print_ir.is_module_scope { outermost(ir, op) } else { op };
+    print::op_in_style(ir, op, settings.style)
 }
 
 /// Describes the failed pass. Its pipeline nests the enclosing ops from the outermost one to `op`.
@@ -366,28 +370,34 @@ fn failed_pass(
     ir: &Ir,
     op: Op,
     info: &'static PassInfo,
-    options: &Options,
+    options: &PassOptions,
     before: Option<String>,
 ) -> FailedPass {
     let mut what = format!("`{}` on '{}' operation", info.class, ir.op_name(op));
     if let Some((name, _)) = ir.extra(op).symbol {
         what += &format!(": @{}", ir.interner.str(name));
     }
-    let mut pipeline = info.text(options);
+    let mut pipeline = info.pipeline_text(options);
     let mut at = Some(op);
     while let Some(it) = at.filter(|&it| ir.op(it).kind.is_op()) {
         pipeline = format!("{}({pipeline})", ir.op_name(it));
         at = ir.parent_op(it);
     }
-    FailedPass { what, pipeline, before }
+    FailedPass { description: what, pipeline, before }
 }
 
 /// Prints the program after a pass, or its difference from the program before the pass.
-fn dump_after(settings: &Settings, ir: &Ir, op: Op, info: &'static PassInfo, before: Option<&str>) {
+fn dump_after(
+    settings: &ManagerSettings,
+    ir: &Ir,
+    op: Op,
+    info: &'static PassInfo,
+    before: Option<&str>,
+) {
     let print = &settings.print_ir;
     let what = format!("After {} ({})", info.class, info.name);
     let Some(before) = before else { return dump(settings, ir, op, &what) };
-    let after = shown(settings, ir, op);
+    let after = text_around_pass(settings, ir, op);
     if before == after && print.only_changed {
         return;
     }
@@ -401,13 +411,13 @@ fn dump_after(settings: &Settings, ir: &Ir, op: Op, info: &'static PassInfo, bef
     write_dump(settings, ir, op, &what, &text);
 }
 
-fn dump(settings: &Settings, ir: &Ir, op: Op, what: &str) {
-    write_dump(settings, ir, op, what, &shown(settings, ir, op));
+fn dump(settings: &ManagerSettings, ir: &Ir, op: Op, what: &str) {
+    write_dump(settings, ir, op, what, &text_around_pass(settings, ir, op));
 }
 
-fn write_dump(settings: &Settings, ir: &Ir, op: Op, what: &str, text: &str) {
+fn write_dump(settings: &ManagerSettings, ir: &Ir, op: Op, what: &str, text: &str) {
     let mut at = String::new();
-    if settings.print_ir.whole {
+    if settings.print_ir.is_module_scope {
         at = format!(" ('{}' operation", ir.op_name(op));
         if let Some((name, _)) = ir.extra(op).symbol {
             at += &format!(": @{}", ir.interner.str(name));
@@ -418,9 +428,9 @@ fn write_dump(settings: &Settings, ir: &Ir, op: Op, what: &str, text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Parses a nested pipeline for [`Context::nested`]. It runs without timing and verification.
-fn nested(text: &str) -> Result<Nested, Failure> {
-    let pipeline = Pipeline::parse(text).map_err(|it| Failure(Some(it.message)))?;
+/// Parses a nested pipeline for [`PassContext::nested`]. It runs without timing and verification.
+fn parse_nested_pipeline(text: &str) -> Result<NestedPipeline, PassFailure> {
+    let pipeline = Pipeline::parse(text).map_err(|it| PassFailure(Some(it.message)))?;
     Ok(Box::new(move |cx, op| {
         let outcome = run_nested(cx, op, &pipeline);
         cx.analyses.end_pipeline(op);
@@ -428,21 +438,21 @@ fn nested(text: &str) -> Result<Nested, Failure> {
     }))
 }
 
-fn run_nested(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), Failure> {
+fn run_nested(cx: &mut PassContext<'_>, op: Op, pipeline: &Pipeline) -> Result<(), PassFailure> {
     for element in &pipeline.elements {
         match element {
-            Element::Pass(info, options) => {
+            PipelineElement::Pass(info, options) => {
                 let outer = cx.actions.pass().to_owned();
-                if !cx.actions.begins_pass(info.class, cx.ir, op) {
+                if !cx.actions.begin_pass(info.class, cx.ir, op) {
                     continue;
                 }
                 (cx.around.0)(cx.ir, op, info, true);
                 (info.run)(cx, op, options)?;
                 cx.analyses.end_pass(cx.ir, op, false);
                 (cx.around.0)(cx.ir, op, info, false);
-                cx.actions.ends_pass(&outer);
+                cx.actions.end_pass(&outer);
             }
-            Element::Nested(nested) => {
+            PipelineElement::Nested(nested) => {
                 let mut children = Vec::new();
                 for &(_, region) in &cx.ir.op(op).regions {
                     children.extend(cx.ir.items(region).filter(|&it| cx.ir.op(it).kind.is_op()));

@@ -18,58 +18,58 @@ use std::io::Write as _;
 use std::path::Path;
 
 use noisy_analyses::TextEdit;
-use noisy_output::{Kind, is_no_input, is_replaceable, shown_line};
+use noisy_output::{FileKind, check_not_an_input, check_replaceable, shown_line};
 use noisy_syntax::print;
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Form, Ir, Op, OpKind, Source};
 
 use crate::actions::Actions;
-use crate::diagnostics::{Input, Severity, Sink};
-use crate::timing::{Display, Timing};
+use crate::diagnostics::{DiagnosticSeverity, DiagnosticSink, InputText};
+use crate::timing::{Timing, TimingFormat};
 use arguments::parse_pipeline;
-use files::{one_chunk, parts, read, write};
-use manager::{FailedPass, Manager, Settings};
+use files::{read, split_into_parts, without_split_markers, write};
+use manager::{FailedPass, ManagerSettings, PassManager};
 use pipeline::Pipeline;
 
 /// Runs the tool and returns its exit code.
 pub fn main(args: &[String]) -> u8 {
-    match Run::from_args(args) {
+    match OptRun::from_args(args) {
         Ok(run) => run.run(),
-        Err(Stop::Done(text)) => {
+        Err(EarlyExit::PrintText(text)) => {
             let _ = std::io::stdout().write_all(text.as_bytes());
             0
         }
-        Err(Stop::Wrong(text)) => {
-            complain(&text);
+        Err(EarlyExit::InvalidArguments(text)) => {
+            print_error(&text);
             1
         }
     }
 }
 
-fn complain(text: &str) {
+fn print_error(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The reason to exit before any pass runs.
-enum Stop {
+enum EarlyExit {
     /// A flag such as `--help` was handled; its text is printed.
-    Done(String),
+    PrintText(String),
     /// The arguments are invalid; the message is reported.
-    Wrong(String),
+    InvalidArguments(String),
 }
 
 /// The options of a run.
 #[derive(Debug)]
-struct Run {
+struct OptRun {
     input: String,
     output: String,
     pipeline: Pipeline,
-    settings: Settings,
+    settings: ManagerSettings,
     allow_unregistered: bool,
     verify_diagnostics: bool,
     split_at: Option<String>,
     dump_pipeline: bool,
-    timing: Option<Display>,
+    timing: Option<TimingFormat>,
     statistics: bool,
     no_implicit_module: bool,
     is_reproducer: bool,
@@ -77,7 +77,7 @@ struct Run {
     is_threaded: bool,
     actions: Actions,
     prints_counters: bool,
-    goal: Goal,
+    goal: RunGoal,
     /// Write the output to the input file.
     is_in_place: bool,
     /// Edit the text instead of printing the program.
@@ -90,7 +90,7 @@ struct Run {
 
 /// The goal of a run.
 #[derive(Debug)]
-enum Goal {
+enum RunGoal {
     /// Run the passes on the program.
     Transform,
     /// Find the first step after which this command fails.
@@ -99,37 +99,40 @@ enum Goal {
     Reduce(String),
 }
 
-impl Run {
+impl OptRun {
     fn run(mut self) -> u8 {
         let replay = self.replay.as_deref().filter(|_| self.input != "-");
         if let Some(file) = replay
-            && let Err(why) = is_no_input(Path::new(file), [Path::new(&self.input)])
+            && let Err(why) = check_not_an_input(Path::new(file), [Path::new(&self.input)])
         {
-            complain(&format!("noisy-opt: {why}"));
+            print_error(&format!("noisy-opt: {why}"));
             return 1;
         }
-        if let Err(why) = self.outputs_are_replaceable() {
-            complain(&format!("noisy-opt: {why}"));
+        if let Err(why) = self.check_outputs() {
+            print_error(&format!("noisy-opt: {why}"));
             return 1;
         }
         let text = match read(&self.input) {
             Ok(text) => text,
             Err(error) => {
-                complain(&format!("cannot open input file '{}': {error}", shown_line(&self.input)));
+                print_error(&format!(
+                    "cannot open input file '{}': {error}",
+                    shown_line(&self.input)
+                ));
                 return 1;
             }
         };
         if self.is_reproducer {
-            match reproduced(&text) {
+            match pipeline_of_reproducer(&text) {
                 Some(pipeline) => match parse_pipeline(&pipeline) {
                     Ok(pipeline) => self.pipeline = pipeline,
-                    Err(Stop::Wrong(text) | Stop::Done(text)) => {
-                        complain(&text);
+                    Err(EarlyExit::InvalidArguments(text) | EarlyExit::PrintText(text)) => {
+                        print_error(&text);
                         return 1;
                     }
                 },
                 None => {
-                    complain(
+                    print_error(
                         "noisy-opt: no `mlir_reproducer` resource with a `pipeline` in the input",
                     );
                     return 1;
@@ -137,44 +140,44 @@ impl Run {
             }
         }
         let searched = match &self.goal {
-            Goal::Transform => None,
-            Goal::Bisect(command) => Some(bisect::run(&self, &text, command)),
-            Goal::Reduce(command) => Some(reduce::run(&self, &text, command)),
+            RunGoal::Transform => None,
+            RunGoal::Bisect(command) => Some(bisect::run(&self, &text, command)),
+            RunGoal::Reduce(command) => Some(reduce::run(&self, &text, command)),
         };
         match searched {
-            Some(Ok(found)) => return self.leave(&found, true),
+            Some(Ok(found)) => return self.write_output(&found, true),
             Some(Err(message)) => {
-                complain(&format!("noisy-opt: {message}"));
+                print_error(&format!("noisy-opt: {message}"));
                 return 1;
             }
             None => {}
         }
         if self.dump_pipeline {
             let n = self.pipeline.elements.len();
-            complain(&format!("Pass Manager with {n} passes:\n{}", self.pipeline.text()));
+            print_error(&format!("Pass Manager with {n} passes:\n{}", self.pipeline.text()));
         }
         let mut timing = Timing::default();
         let mut actions = std::mem::take(&mut self.actions);
-        let recorder = self.replay.as_ref().map(|_| replay::record(&mut actions));
+        let recorder = self.replay.as_ref().map(|_| replay::start_recording(&mut actions));
         let mut out = String::new();
         let mut is_fine = true;
         let marker = self.split_at.clone();
-        for (n, part) in parts(text, marker.as_deref()).into_iter().enumerate() {
+        for (n, part) in split_into_parts(text, marker.as_deref()).into_iter().enumerate() {
             if n > 0 && is_fine {
                 out += if self.keeps_source { &part.separator } else { "// -----\n" };
             }
-            let input = Input::new(&self.shown_file(), part.text, part.first_line);
+            let input = InputText::new(&self.shown_file(), part.text, part.first_line);
             actions.restart_counters();
             if let Some(it) = &recorder {
                 it.open(&input);
             }
-            match self.part(input, &mut timing, &mut actions) {
+            match self.process_part(input, &mut timing, &mut actions) {
                 Ok(printed) if out.is_empty() => out = printed,
                 Ok(printed) => out += &printed,
                 Err(()) => is_fine = false,
             }
             if self.prints_counters {
-                complain(actions.counters().trim_end());
+                print_error(actions.counters().trim_end());
             }
         }
         if let Some(display) = self.timing {
@@ -184,47 +187,50 @@ impl Run {
         if let (Some(recorder), Some(file)) = (recorder, &self.replay)
             && let Err(error) = write(file, &recorder.finish(file, &self.shown_file()))
         {
-            complain(&format!("cannot open output file '{}': {error}", shown_line(file)));
+            print_error(&format!("cannot open output file '{}': {error}", shown_line(file)));
             return 1;
         }
-        self.leave(&out, is_fine)
+        self.write_output(&out, is_fine)
     }
 
     /// Returns the kinds of unknown ops that are accepted.
-    fn accepted(&self) -> Accepted {
+    fn accepted_ops(&self) -> AcceptedOps {
         match (self.keeps_source, self.allow_unregistered) {
-            (true, _) => Accepted::All,
-            (false, true) => Accepted::Generic,
-            (false, false) => Accepted::Registered,
+            (true, _) => AcceptedOps::All,
+            (false, true) => AcceptedOps::Generic,
+            (false, false) => AcceptedOps::Registered,
         }
     }
 
     /// Returns an error if an output would replace a file of another kind, unless `--force` is
     /// given.
-    fn outputs_are_replaceable(&self) -> Result<(), String> {
+    fn check_outputs(&self) -> Result<(), String> {
         if self.is_forced {
             return Ok(());
         }
         if let Some(file) = &self.replay {
-            let kind = if replay::is_rows(file) { Kind::Json } else { Kind::Html };
-            is_replaceable(Path::new(file), kind)?;
+            let kind = if replay::is_json_lines(file) { FileKind::Json } else { FileKind::Html };
+            check_replaceable(Path::new(file), kind)?;
         }
         if let Some(file) = &self.crash_reproducer {
-            is_replaceable(Path::new(file), Kind::Program)?;
+            check_replaceable(Path::new(file), FileKind::Program)?;
         }
         // With `--in-place`, the output file is the input file.
         if self.output == "-" || self.is_in_place {
             return Ok(());
         }
-        is_replaceable(Path::new(&self.output), Kind::Program)
+        check_replaceable(Path::new(&self.output), FileKind::Program)
     }
 
     /// Writes the output atomically and returns the exit code.
-    fn leave(&self, out: &str, is_fine: bool) -> u8 {
+    fn write_output(&self, out: &str, is_fine: bool) -> u8 {
         if (is_fine || self.output == "-")
             && let Err(error) = write(&self.output, out)
         {
-            complain(&format!("cannot open output file '{}': {error}", shown_line(&self.output)));
+            print_error(&format!(
+                "cannot open output file '{}': {error}",
+                shown_line(&self.output)
+            ));
             return 1;
         }
         u8::from(!is_fine)
@@ -235,73 +241,83 @@ impl Run {
     }
 
     /// Processes a part of the file and returns its output.
-    fn part(&self, input: Input, timing: &mut Timing, actions: &mut Actions) -> Result<String, ()> {
-        let mut sink = Sink::new(input, self.verify_diagnostics);
+    fn process_part(
+        &self,
+        input: InputText,
+        timing: &mut Timing,
+        actions: &mut Actions,
+    ) -> Result<String, ()> {
+        let mut sink = DiagnosticSink::new(input, self.verify_diagnostics);
         let outcome = self.transform(&mut sink, timing, actions);
         if self.verify_diagnostics {
             let wrong = sink.unexpected();
             for it in &wrong {
-                complain(it);
+                print_error(it);
             }
             return if wrong.is_empty() { Ok(String::new()) } else { Err(()) };
         }
         outcome
     }
 
-    /// [`Run::part`] without printing diagnostics.
-    fn quietly(
+    /// [`OptRun::process_part`] without printing diagnostics.
+    fn process_quietly(
         &self,
-        input: Input,
+        input: InputText,
         timing: &mut Timing,
         actions: &mut Actions,
     ) -> Result<String, ()> {
-        self.transform(&mut Sink::new(input, true), timing, actions)
+        self.transform(&mut DiagnosticSink::new(input, true), timing, actions)
     }
 
     fn transform(
         &self,
-        sink: &mut Sink,
+        sink: &mut DiagnosticSink,
         timing: &mut Timing,
         actions: &mut Actions,
     ) -> Result<String, ()> {
-        if let Some(out) = self.by_portions(sink.text(), actions, portions::PORTION) {
+        if let Some(out) =
+            self.process_in_portions(sink.text(), actions, portions::MIN_PORTION_BYTES)
+        {
             return Ok(out);
         }
         timing.enter("Parser");
         let is_located = self.settings.style.has_locations || actions.needs_locations();
-        let parsed = parse(sink, self.accepted(), self.settings.n_threads, is_located);
+        let parsed = parse(sink, self.accepted_ops(), self.settings.n_threads, is_located);
         timing.leave();
         let mut ir = parsed?;
         if self.keeps_source {
-            let kept = keep::edits(&one_chunk(sink.text()), &self.pipeline, None);
-            let edits = kept.map_err(|it| sink.tell(Severity::Error, None, &it))?;
+            let kept = keep::edits(&without_split_markers(sink.text()), &self.pipeline, None);
+            let edits = kept.map_err(|it| sink.report(DiagnosticSeverity::Error, None, &it))?;
             return Ok(TextEdit::apply_all(&edits, sink.text()));
         }
-        let top = if self.no_implicit_module { only_op(&ir) } else { Some(wrap(&mut ir)) };
+        let top =
+            if self.no_implicit_module { only_op(&ir) } else { Some(wrap_in_module(&mut ir)) };
         let Some(top) = top else {
-            sink.tell(
-                Severity::Error,
+            sink.report(
+                DiagnosticSeverity::Error,
                 Some(0),
                 "source must contain a single top-level operation, found: 0",
             );
             return Err(());
         };
         if ir.has_locations() && ir.origin(top).is_none() {
-            let whole = ir.place_attr(&sink.input().file, 0, 0);
+            let whole = ir.file_location(&sink.input().file, 0, 0);
             ir.set_location(top, whole);
         }
         let anchor = &self.pipeline.anchor;
         if *anchor != ir.op_name(top) && anchor != "any" && !self.pipeline.elements.is_empty() {
             let text = format!("can't run '{anchor}' pass manager on '{}' op", ir.op_name(top));
-            sink.tell(Severity::Error, None, &text);
+            sink.report(DiagnosticSeverity::Error, None, &text);
             return Err(());
         }
-        let whole =
-            self.crash_reproducer.as_ref().map(|_| print::op_in(&ir, top, self.settings.style));
-        let mut manager = Manager::new(&self.settings, sink, timing, actions);
+        let whole = self
+            .crash_reproducer
+            .as_ref()
+            .map(|_| print::op_in_style(&ir, top, self.settings.style));
+        let mut manager = PassManager::new(&self.settings, sink, timing, actions);
         let outcome = manager.run(&mut ir, top, &self.pipeline);
         if self.statistics {
-            complain(&statistics(manager.statistics()));
+            print_error(&statistics(manager.statistics()));
         }
         if outcome.is_err() {
             let failure = manager.failure().cloned();
@@ -328,16 +344,16 @@ impl Run {
         whole: String,
         failure: Option<FailedPass>,
         (ir, top): (&Ir, Op),
-        sink: &mut Sink,
+        sink: &mut DiagnosticSink,
     ) {
-        let what = failure.as_ref().map_or("the verifier".to_owned(), |it| it.what.clone());
+        let what = failure.as_ref().map_or("the verifier".to_owned(), |it| it.description.clone());
         let local = failure.and_then(|it| it.before.map(|before| (before, it.pipeline)));
         let is_local = local.is_some();
         let (text, pipeline) = local.unwrap_or_else(|| (whole, self.pipeline.spaced_text()));
         let text = reproducer(&text, &pipeline, self.is_threaded, self.settings.verify_each);
-        let place = crate::diagnostics::place_of(ir, top);
+        let place = crate::diagnostics::offset_of(ir, top);
         let message = "Failures have been detected while processing an MLIR pass pipeline";
-        sink.tell(Severity::Error, place, message);
+        sink.report(DiagnosticSeverity::Error, place, message);
         let what = if is_local { what } else { format!("[{what}]") };
         let (written, file) = (write(file, &text), shown_line(file));
         let end = match written {
@@ -345,13 +361,13 @@ impl Run {
             Err(error) => format!("cannot write reproducer `{file}`: {error}"),
         };
         let note = format!("Pipeline failed while executing {what}: {end}");
-        sink.tell(Severity::Note, place, &note);
+        sink.report(DiagnosticSeverity::Note, place, &note);
     }
 }
 
 /// The kinds of unknown ops that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Accepted {
+enum AcceptedOps {
     /// Ops of HEIR in generic form.
     Registered,
     /// All ops in generic form.
@@ -363,12 +379,12 @@ enum Accepted {
 /// Parses a part of the file on `n_threads` threads (0 for the calling thread), and reports its
 /// problems. Locations are kept if `is_located`.
 fn parse(
-    sink: &mut Sink,
-    accepted: Accepted,
+    sink: &mut DiagnosticSink,
+    accepted: AcceptedOps,
     n_threads: usize,
     is_located: bool,
 ) -> Result<Ir, ()> {
-    let text = one_chunk(sink.text());
+    let text = without_split_markers(sink.text());
     let read = if is_located {
         Err(Box::new(Source::read(&text, n_threads)))
     } else {
@@ -385,7 +401,7 @@ fn parse(
                 } else {
                     problem.message.clone()
                 };
-                sink.tell(Severity::Error, Some(range.start), &text);
+                sink.report(DiagnosticSeverity::Error, Some(range.start), &text);
             }
             if !problems.is_empty() {
                 return Err(());
@@ -400,16 +416,16 @@ fn parse(
     let is_known = |op: Op| {
         let data = ir.op(op);
         match accepted {
-            Accepted::All => true,
+            AcceptedOps::All => true,
             _ if data.form == Form::Opaque => false,
-            Accepted::Generic => true,
-            Accepted::Registered => {
-                data.kind != OpKind::Unknown || noisy_heir::has_op(ir.op_name(op))
+            AcceptedOps::Generic => true,
+            AcceptedOps::Registered => {
+                data.kind != OpKind::Unknown || noisy_heir::is_heir_op(ir.op_name(op))
             }
         }
     };
     // First check all ops in the order of the arena, which takes a third of the time of a walk.
-    if (0..ir.bounds().0).map(Op::from_index).all(is_known) {
+    if (0..ir.n_slots().0).map(Op::from_index).all(is_known) {
         return Ok(ir);
     }
     let mut is_fine = true;
@@ -431,19 +447,19 @@ fn parse(
         } else {
             return;
         };
-        let is_of_heir = is_opaque && is_fine && noisy_heir::has_op(name);
+        let is_of_heir = is_opaque && is_fine && noisy_heir::is_heir_op(name);
         is_fine = false;
-        sink.tell_op(Severity::Error, &ir, op, &text);
+        sink.report_at_op(DiagnosticSeverity::Error, &ir, op, &text);
         if is_of_heir {
             let text = "noisy-opt cannot print HEIR's custom syntax; --keep-source leaves such ops unchanged, and their generic form is accepted";
-            sink.tell_op(Severity::Note, &ir, op, text);
+            sink.report_at_op(DiagnosticSeverity::Note, &ir, op, text);
         }
     });
     if is_fine { Ok(ir) } else { Err(()) }
 }
 
 fn only_op(ir: &Ir) -> Option<Op> {
-    let chunk = ir.region(ir.block(ir.top()).region).parent?;
+    let chunk = ir.region(ir.block(ir.top_block()).region).parent?;
     let region = ir.op(chunk).regions.first()?.1;
     let mut ops = ir.items(region).filter(|it| ir.op(*it).kind.is_op());
     let first = ops.next()?;
@@ -451,18 +467,18 @@ fn only_op(ir: &Ir) -> Option<Op> {
 }
 
 /// Returns the module of a program. If the only op is not a module, a new module wraps all ops.
-pub fn wrap(ir: &mut Ir) -> Op {
+pub fn wrap_in_module(ir: &mut Ir) -> Op {
     if let Some(only) = only_op(ir).filter(|&it| ir.op(it).kind == OpKind::BuiltinModule) {
         return only;
     }
-    let top = ir.top();
+    let top = ir.top_block();
     let region = ir.block(top).region;
     let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
-    let module = ir.insert(NewOp::new("builtin.module").regions(1), Point::End(top));
+    let module = ir.insert(NewOp::new("builtin.module").regions(1), InsertionPoint::End(top));
     let body = ir.op(module).regions[0].1;
     let block = ir.add_block(body, &[]);
     for op in ops {
-        ir.move_op(op, Point::End(block));
+        ir.move_op(op, InsertionPoint::End(block));
     }
     module
 }
@@ -492,7 +508,7 @@ fn reproducer(text: &str, pipeline: &str, is_threaded: bool, verify_each: bool) 
 }
 
 /// Returns the pipeline of a reproducer.
-fn reproduced(text: &str) -> Option<String> {
+fn pipeline_of_reproducer(text: &str) -> Option<String> {
     let section = &text[text.rfind("mlir_reproducer:")?..];
     let behind = section.split_once("pipeline:")?.1.split_once('"')?.1;
     let mut out = String::new();

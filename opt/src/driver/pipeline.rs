@@ -2,7 +2,7 @@
 //! element is a nested pipeline, or a pass with options in braces.
 
 use super::flags::nearest;
-use crate::pass::{FUNCTIONS, Options, PassInfo};
+use crate::pass::{FUNCTION_ANCHOR, PassInfo, PassOptions};
 use crate::passes;
 
 /// The passes to run on each op with a certain name.
@@ -11,14 +11,14 @@ pub struct Pipeline {
     /// The name of the ops on which the pipeline runs, or `any`.
     pub anchor: String,
     /// The elements, in order.
-    pub elements: Vec<Element>,
+    pub elements: Vec<PipelineElement>,
 }
 
 /// An element of a pipeline.
 #[derive(Clone, Debug)]
-pub enum Element {
+pub enum PipelineElement {
     /// A pass.
-    Pass(&'static PassInfo, Options),
+    Pass(&'static PassInfo, PassOptions),
     /// A pipeline that runs on the ops in the regions of the current op, not on deeper ones.
     Nested(Pipeline),
 }
@@ -34,7 +34,7 @@ pub struct PipelineError {
     pub(crate) suggestion: Option<String>,
 }
 
-struct Parser<'a> {
+struct PipelineParser<'a> {
     text: &'a str,
     at: usize,
 }
@@ -50,8 +50,8 @@ impl Pipeline {
     /// # Errors
     /// The first syntax error, unknown pass or invalid option.
     pub fn parse(text: &str) -> Result<Self, PipelineError> {
-        let mut parser = Parser { text, at: 0 };
-        parser.blanks();
+        let mut parser = PipelineParser { text, at: 0 };
+        parser.skip_space();
         let start = parser.at;
         let anchor = parser.name().to_owned();
         let is_open = parser.text[parser.at..].starts_with('(') && text.trim_end().ends_with(')');
@@ -68,11 +68,11 @@ impl Pipeline {
         let mut out = Self::new(&anchor);
         parser.at += 1;
         parser.elements(&mut out)?;
-        parser.blanks();
+        parser.skip_space();
         if parser.at < text.len() {
             // The last parenthesis that was read already closed the pipeline.
             let message = "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline";
-            return Err(Parser::wrong(message, parser.at - 1));
+            return Err(PipelineParser::error_at(message, parser.at - 1));
         }
         Ok(out)
     }
@@ -82,23 +82,27 @@ impl Pipeline {
     ///
     /// # Errors
     /// If the pass runs on functions and the pipeline does not.
-    pub(crate) fn add(&mut self, info: &'static PassInfo, options: Options) -> Result<(), String> {
-        if !may_schedule(info, &self.anchor) {
+    pub(crate) fn add(
+        &mut self,
+        info: &'static PassInfo,
+        options: PassOptions,
+    ) -> Result<(), String> {
+        if !is_schedulable(info, &self.anchor) {
             return Err(cannot_schedule(info, &self.anchor));
         }
-        match info.anchor.filter(|it| *it != FUNCTIONS) {
+        match info.anchor.filter(|it| *it != FUNCTION_ANCHOR) {
             Some(anchor) if anchor != self.anchor && self.anchor != "any" => {
-                if let Some(Element::Nested(last)) = self.elements.last_mut()
+                if let Some(PipelineElement::Nested(last)) = self.elements.last_mut()
                     && last.anchor == anchor
                 {
-                    last.elements.push(Element::Pass(info, options));
+                    last.elements.push(PipelineElement::Pass(info, options));
                     return Ok(());
                 }
                 let mut nested = Pipeline::new(anchor);
-                nested.elements.push(Element::Pass(info, options));
-                self.elements.push(Element::Nested(nested));
+                nested.elements.push(PipelineElement::Pass(info, options));
+                self.elements.push(PipelineElement::Nested(nested));
             }
-            _ => self.elements.push(Element::Pass(info, options)),
+            _ => self.elements.push(PipelineElement::Pass(info, options)),
         }
         Ok(())
     }
@@ -118,20 +122,20 @@ impl Pipeline {
             .elements
             .iter()
             .map(|it| match it {
-                Element::Pass(info, options) => info.text(options),
-                Element::Nested(it) => it.text(),
+                PipelineElement::Pass(info, options) => info.pipeline_text(options),
+                PipelineElement::Nested(it) => it.text(),
             })
             .collect();
         elements
     }
 }
 
-impl Parser<'_> {
-    fn wrong(message: &str, at: usize) -> PipelineError {
+impl PipelineParser<'_> {
+    fn error_at(message: &str, at: usize) -> PipelineError {
         PipelineError { at, message: message.to_owned(), suggestion: None }
     }
 
-    fn blanks(&mut self) {
+    fn skip_space(&mut self) {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
     }
@@ -148,7 +152,7 @@ impl Parser<'_> {
     fn elements(&mut self, out: &mut Pipeline) -> Result<(), PipelineError> {
         let mut open: Vec<Pipeline> = vec![Pipeline::new(&out.anchor)];
         loop {
-            self.blanks();
+            self.skip_space();
             let start = self.at;
             let name = self.name().to_owned();
             let next = self.text[self.at..].chars().next();
@@ -157,7 +161,7 @@ impl Parser<'_> {
                 Some('(') => {
                     self.at += 1;
                     if name.is_empty() {
-                        return Err(Self::wrong("expected anchor operation name", start));
+                        return Err(Self::error_at("expected anchor operation name", start));
                     }
                     open.push(Pipeline::new(&name));
                     continue;
@@ -173,21 +177,21 @@ impl Parser<'_> {
                     // `()` is an empty pipeline; other empty elements are errors.
                     let is_empty_pipeline = next == Some(')') && around.elements.is_empty();
                     if !is_empty_pipeline {
-                        return Err(Self::unknown("", start));
+                        return Err(Self::unknown_pass("", start));
                     }
                 }
                 _ => Self::pass(around, &name, "", start)?,
             }
             // After an element: any number of pipelines end, then a comma follows.
             loop {
-                self.blanks();
+                self.skip_space();
                 match self.text[self.at..].chars().next() {
                     Some(')') => {
                         self.at += 1;
                         let done = open.pop();
                         match (open.last_mut(), done) {
                             (Some(around), Some(done)) => {
-                                around.elements.push(Element::Nested(done));
+                                around.elements.push(PipelineElement::Nested(done));
                             }
                             (None, Some(done)) => {
                                 *out = done;
@@ -201,10 +205,10 @@ impl Parser<'_> {
                         break;
                     }
                     Some(_) => {
-                        return Err(Self::wrong("expected ',' after parsing pipeline", self.at));
+                        return Err(Self::error_at("expected ',' after parsing pipeline", self.at));
                     }
                     None => {
-                        return Err(Self::wrong(
+                        return Err(Self::error_at(
                             "encountered unbalanced parentheses while parsing pipeline",
                             self.at,
                         ));
@@ -229,10 +233,10 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        Err(Self::wrong("missing closing '}' while processing pass options", self.at))
+        Err(Self::error_at("missing closing '}' while processing pass options", self.at))
     }
 
-    fn unknown(name: &str, at: usize) -> PipelineError {
+    fn unknown_pass(name: &str, at: usize) -> PipelineError {
         let names = passes::all().map(|it| it.name);
         PipelineError {
             at,
@@ -247,36 +251,36 @@ impl Parser<'_> {
         options: &str,
         at: usize,
     ) -> Result<(), PipelineError> {
-        let Some(info) = passes::find(name) else { return Err(Self::unknown(name, at)) };
-        let options = info.options(options).map_err(|it| {
+        let Some(info) = passes::find(name) else { return Err(Self::unknown_pass(name, at)) };
+        let options = info.parse_options(options).map_err(|it| {
             let text = format!(
                 "{it}\nfailed to add `{}` with options `` to inner pipeline",
                 around.anchor
             );
-            Self::wrong(&text, at)
+            Self::error_at(&text, at)
         })?;
-        if !may_schedule(info, &around.anchor) {
-            return Err(Self::wrong(&cannot_schedule(info, &around.anchor), at));
+        if !is_schedulable(info, &around.anchor) {
+            return Err(Self::error_at(&cannot_schedule(info, &around.anchor), at));
         }
         if let Some(anchor) = info.anchor
-            && anchor != FUNCTIONS
+            && anchor != FUNCTION_ANCHOR
             && anchor != around.anchor
         {
             let message = format!(
                 "Can't add pass '{}' restricted to '{anchor}' on a PassManager intended to run on '{}', did you intend to nest?",
                 info.class, around.anchor
             );
-            return Err(Self::wrong(&message, at));
+            return Err(Self::error_at(&message, at));
         }
-        around.elements.push(Element::Pass(info, options));
+        around.elements.push(PipelineElement::Pass(info, options));
         Ok(())
     }
 }
 
 /// Returns true if a pass may be in a pipeline with this anchor, as far as functions are concerned.
 /// For the anchor `any`, the op is checked when the pass runs.
-fn may_schedule(info: &PassInfo, anchor: &str) -> bool {
-    info.anchor != Some(FUNCTIONS) || anchor == "any" || anchor == "func.func"
+fn is_schedulable(info: &PassInfo, anchor: &str) -> bool {
+    info.anchor != Some(FUNCTION_ANCHOR) || anchor == "any" || anchor == "func.func"
 }
 
 fn cannot_schedule(info: &PassInfo, anchor: &str) -> String {

@@ -11,31 +11,31 @@
 //! `func.func `. If both sides parse without errors, their concatenation parses to the same ops,
 //! because strings and comments end on their lines.
 
-use noisy_syntax::parallel::in_order;
+use noisy_syntax::parallel::map_in_order;
 use noisy_syntax::{Ir, OpKind, print};
 use rustc_hash::FxHashSet;
 
-use super::manager::{Manager, Settings};
-use super::pipeline::{Element, Pipeline};
-use super::{Accepted, Run, parse, wrap};
+use super::manager::{ManagerSettings, PassManager};
+use super::pipeline::{Pipeline, PipelineElement};
+use super::{AcceptedOps, OptRun, parse, wrap_in_module};
 use crate::actions::Actions;
-use crate::diagnostics::{Input, Sink};
+use crate::diagnostics::{DiagnosticSink, InputText};
 use crate::passes;
 use crate::timing::Timing;
 
 /// Minimum number of bytes of a portion, except for the last one.
-pub(super) const PORTION: usize = 1 << 17;
+pub(super) const MIN_PORTION_BYTES: usize = 1 << 17;
 
 /// A text of functions, split into portions.
 #[derive(Debug, PartialEq, Eq)]
-struct Cut<'t> {
+struct SplitText<'t> {
     /// The text up to the line that opens the module around all functions; empty without a module.
     head: &'t str,
     /// The portions, each with whole functions.
     portions: Vec<&'t str>,
 }
 
-impl<'t> Cut<'t> {
+impl<'t> SplitText<'t> {
     /// Splits a text into portions of at least `size` bytes. `None` if the text does not look like
     /// a list of functions, or if there would be only one portion.
     fn new(text: &'t str, size: usize) -> Option<Self> {
@@ -69,7 +69,7 @@ impl<'t> Cut<'t> {
     }
 
     /// Returns a portion as a complete file, in a module if the text has one.
-    fn file(&self, n: usize) -> String {
+    fn portion_file(&self, n: usize) -> String {
         let portion = self.portions[n];
         if self.head.is_empty() {
             portion.to_owned()
@@ -88,15 +88,20 @@ impl Pipeline {
     /// Returns true if the effect of all passes on an isolated op depends only on this op.
     fn is_local(&self) -> bool {
         self.elements.iter().all(|it| match it {
-            Element::Pass(info, _) => passes::is_local(info, &self.anchor),
-            Element::Nested(it) => it.is_local(),
+            PipelineElement::Pass(info, _) => passes::is_local(info, &self.anchor),
+            PipelineElement::Nested(it) => it.is_local(),
         })
     }
 }
 
-impl Run {
+impl OptRun {
     /// Processes a text portion by portion. `None` if it must be processed as a whole.
-    pub(super) fn by_portions(&self, text: &str, actions: &Actions, size: usize) -> Option<String> {
+    pub(super) fn process_in_portions(
+        &self,
+        text: &str,
+        actions: &Actions,
+        size: usize,
+    ) -> Option<String> {
         let is_unseen = self.timing.is_none()
             && !self.statistics
             && !self.verify_diagnostics
@@ -104,24 +109,24 @@ impl Run {
             && !self.no_implicit_module
             && !self.settings.style.has_locations
             && self.crash_reproducer.is_none()
-            && self.settings.print_ir.is_never()
+            && self.settings.print_ir.is_never_printed()
             && actions.is_idle();
         let is_module = self.pipeline.anchor == "builtin.module" || self.pipeline.anchor == "any";
         if !(is_unseen && is_module && self.pipeline.is_local()) {
             return None;
         }
-        let cut = Cut::new(text, size)?;
+        let cut = SplitText::new(text, size)?;
         let work = PortionRunner {
             pipeline: &self.pipeline,
-            settings: Settings { n_threads: 0, ..self.settings.clone() },
-            accepted: self.accepted(),
+            settings: ManagerSettings { n_threads: 0, ..self.settings.clone() },
+            accepted: self.accepted_ops(),
         };
-        let mut whole = Joined::default();
+        let mut whole = JoinedModules::default();
         let mut is_fine = true;
-        in_order(
+        map_in_order(
             self.settings.n_threads,
             cut.portions.len(),
-            |n| work.on(cut.file(n)),
+            |n| work.process(cut.portion_file(n)),
             |done| {
                 is_fine = done.is_some_and(|(out, names)| whole.add(&out, names));
                 is_fine
@@ -134,26 +139,26 @@ impl Run {
 /// The input that the processing of each portion shares.
 struct PortionRunner<'a> {
     pipeline: &'a Pipeline,
-    settings: Settings,
-    accepted: Accepted,
+    settings: ManagerSettings,
+    accepted: AcceptedOps,
 }
 
 impl PortionRunner<'_> {
     /// Processes a portion. Returns its output, and the names of its functions.
-    fn on(&self, text: String) -> Option<(String, Vec<String>)> {
-        let mut sink = Sink::new(Input::new("", text, 0), true);
+    fn process(&self, text: String) -> Option<(String, Vec<String>)> {
+        let mut sink = DiagnosticSink::new(InputText::new("", text, 0), true);
         let mut ir = parse(&mut sink, self.accepted, self.settings.n_threads, false).ok()?;
-        let top = wrap(&mut ir);
-        let names = functions(&ir, top)?;
+        let top = wrap_in_module(&mut ir);
+        let names = function_names(&ir, top)?;
         let (mut timing, mut actions) = (Timing::default(), Actions::default());
-        let mut manager = Manager::new(&self.settings, &mut sink, &mut timing, &mut actions);
+        let mut manager = PassManager::new(&self.settings, &mut sink, &mut timing, &mut actions);
         manager.run(&mut ir, top, self.pipeline).ok()?;
         sink.is_silent().then(|| (print::document(&ir, self.settings.style), names))
     }
 }
 
 /// Returns the names of the functions in a module, if the program contains nothing else.
-fn functions(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
+fn function_names(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
     let around = ir.items(ir.op(module).parent).count();
     let region = ir.op(module).regions.first()?.1;
     let name = |op: noisy_syntax::Op| {
@@ -168,14 +173,14 @@ fn functions(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
 
 /// The module that joins the outputs of all portions.
 #[derive(Debug, Default)]
-struct Joined {
+struct JoinedModules {
     out: String,
     /// The last line, which closes the module.
     end: String,
     names: FxHashSet<String>,
 }
 
-impl Joined {
+impl JoinedModules {
     /// Adds the functions of another module. Returns false if the modules cannot be joined.
     fn add(&mut self, module: &str, names: Vec<String>) -> bool {
         let ends = module
@@ -208,20 +213,20 @@ impl Joined {
 mod tests {
     use super::*;
 
-    fn run_of(flags: &[&str]) -> Run {
+    fn run_of(flags: &[&str]) -> OptRun {
         let args: Vec<String> = flags.iter().map(|&it| it.to_owned()).collect();
-        Run::from_args(&args).unwrap_or_else(|_| panic!("{flags:?}"))
+        OptRun::from_args(&args).unwrap_or_else(|_| panic!("{flags:?}"))
     }
 
     /// Processes a text as a whole; it must be shorter than the default size of a portion.
-    fn whole(run: &Run, text: &str) -> Option<String> {
-        assert!(text.len() < PORTION, "the text is short");
-        let input = Input::new("", text.to_owned(), 0);
-        run.quietly(input, &mut Timing::default(), &mut Actions::default()).ok()
+    fn whole(run: &OptRun, text: &str) -> Option<String> {
+        assert!(text.len() < MIN_PORTION_BYTES, "the text is short");
+        let input = InputText::new("", text.to_owned(), 0);
+        run.process_quietly(input, &mut Timing::default(), &mut Actions::default()).ok()
     }
 
-    fn by_portions(run: &Run, text: &str, size: usize) -> Option<String> {
-        run.by_portions(text, &Actions::default(), size)
+    fn by_portions(run: &OptRun, text: &str, size: usize) -> Option<String> {
+        run.process_in_portions(text, &Actions::default(), size)
     }
 
     /// Functions with foldable, dead and repeated ops, with branches, and with comments between
@@ -240,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn portions_become_what_the_whole_becomes() {
+    fn portions_give_the_output_of_the_whole_file() {
         let texts = [
             functions(9, ""),
             format!("// a comment\n\nmodule {{\n{}}}\n", functions(9, "  ")),
@@ -271,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_portions_cannot_tell_is_left_to_the_whole() {
+    fn falls_back_to_the_whole_file() {
         let fine = functions(3, "");
         let others = [
             // A redefinition, although each portion is valid.
@@ -309,6 +314,6 @@ mod tests {
         }
         let mut actions = Actions::default();
         actions.limit_to(3);
-        assert_eq!(run_of(&["--cse"]).by_portions(&text, &actions, 1), None);
+        assert_eq!(run_of(&["--cse"]).process_in_portions(&text, &actions, 1), None);
     }
 }

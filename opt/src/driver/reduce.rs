@@ -6,16 +6,16 @@
 //! trial, and O(n log n) trials per round for n ops. The search ends after a round without
 //! progress.
 
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Traits, Type, TypeData, Value, print};
 
 use super::pipeline::Pipeline;
 use super::script::Script;
-use super::{Accepted, Run, parse, wrap};
+use super::{AcceptedOps, OptRun, parse, wrap_in_module};
 use crate::actions::Actions;
-use crate::diagnostics::{Input, Sink};
-use crate::driver::manager::Manager;
-use crate::rewrite::{Rewriter, nested, operands};
+use crate::diagnostics::{DiagnosticSink, InputText};
+use crate::driver::manager::PassManager;
+use crate::rewrite::{Rewriter, nested_ops, operands};
 use crate::timing::Timing;
 
 /// Pipelines that may make a program smaller.
@@ -27,7 +27,7 @@ const PASSES: [&str; 4] = [
 ];
 
 /// Finds a small program and returns its text.
-pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String> {
+pub(super) fn run(run: &OptRun, text: &str, command: &str) -> Result<String, String> {
     if run.split_at.is_some() {
         return Err("`--reduce` cannot be combined with `--split-input-file`".to_owned());
     }
@@ -43,10 +43,10 @@ pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String
     }
     loop {
         let before = reducer.best.len();
-        reducer.without_ops()?;
-        reducer.without_ways()?;
+        reducer.remove_ops()?;
+        reducer.remove_successors()?;
         for passes in PASSES {
-            reducer.passed(passes)?;
+            reducer.try_pipeline(passes)?;
         }
         if reducer.best.len() >= before {
             return Ok(reducer.best);
@@ -54,17 +54,18 @@ pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String
     }
 }
 
-fn read(run: &Run, text: &str) -> Option<Ir> {
-    let input = Input::new(&run.shown_file(), text.to_owned(), 0);
+fn read(run: &OptRun, text: &str) -> Option<Ir> {
+    let input = InputText::new(&run.shown_file(), text.to_owned(), 0);
     // The program is printed, so ops with unknown custom syntax are not accepted.
-    let accepted = if run.allow_unregistered { Accepted::Generic } else { Accepted::Registered };
-    parse(&mut Sink::new(input, true), accepted, run.settings.n_threads, false).ok()
+    let accepted =
+        if run.allow_unregistered { AcceptedOps::Generic } else { AcceptedOps::Registered };
+    parse(&mut DiagnosticSink::new(input, true), accepted, run.settings.n_threads, false).ok()
 }
 
 /// The state of the search.
 #[derive(Debug)]
 struct Reducer<'a> {
-    run: &'a Run,
+    run: &'a OptRun,
     script: Script,
     best: String,
 }
@@ -72,13 +73,13 @@ struct Reducer<'a> {
 impl Reducer<'_> {
     fn read(&self) -> Option<(Ir, Op)> {
         let mut ir = read(self.run, &self.best)?;
-        let top = wrap(&mut ir);
+        let top = wrap_in_module(&mut ir);
         Some((ir, top))
     }
 
     /// Keeps a program if it is valid, smaller than the best one so far, and the command fails on
     /// it.
-    fn offer(&mut self, ir: &Ir) -> Result<bool, String> {
+    fn keep_if_better(&mut self, ir: &Ir) -> Result<bool, String> {
         if !ir.verify().is_empty() {
             return Ok(false);
         }
@@ -93,7 +94,7 @@ impl Reducer<'_> {
     }
 
     /// Removes ops: first half of all ops at once, in the end single ops.
-    fn without_ops(&mut self) -> Result<(), String> {
+    fn remove_ops(&mut self) -> Result<(), String> {
         let mut size = usize::MAX;
         loop {
             let Some((ir, top)) = self.read() else { return Ok(()) };
@@ -110,8 +111,8 @@ impl Reducer<'_> {
                 let Some((mut ir, top)) = self.read() else { return Ok(()) };
                 let ops = removable(&ir, top);
                 let end_now = end.min(ops.len());
-                if start < end_now && take_out(&mut ir, &ops[start..end_now]) {
-                    self.offer(&ir)?;
+                if start < end_now && remove_ops_with_results(&mut ir, &ops[start..end_now]) {
+                    self.keep_if_better(&ir)?;
                 }
                 end = start;
             }
@@ -123,11 +124,11 @@ impl Reducer<'_> {
     }
 
     /// Replaces branches by an unconditional branch to one of their successors.
-    fn without_ways(&mut self) -> Result<(), String> {
+    fn remove_successors(&mut self) -> Result<(), String> {
         let mut at = 0;
         loop {
             let Some((ir, top)) = self.read() else { return Ok(()) };
-            let branches: Vec<Op> = nested(&ir, top)
+            let branches: Vec<Op> = nested_ops(&ir, top)
                 .into_iter()
                 .filter(|&it| ir.extra(it).successors.len() > 1)
                 .collect();
@@ -144,10 +145,10 @@ impl Reducer<'_> {
                 let Some(block) = ir.extra(branch).successors[way].block else { continue };
                 let passed = ir.passed_operands(branch, way);
                 let jump = NewOp::new("cf.br").successor(block, &passed);
-                ir.insert(jump, Point::Before(branch));
+                ir.insert(jump, InsertionPoint::Before(branch));
                 let is_valid = ir.erase(branch).is_ok()
                     && (!is_cleaned || self.run_on(&mut ir, top, "any(canonicalize)"));
-                if is_valid && self.offer(&ir)? {
+                if is_valid && self.keep_if_better(&ir)? {
                     is_taken = true;
                     break;
                 }
@@ -157,10 +158,10 @@ impl Reducer<'_> {
     }
 
     /// Tries a pipeline.
-    fn passed(&mut self, passes: &str) -> Result<(), String> {
+    fn try_pipeline(&mut self, passes: &str) -> Result<(), String> {
         let Some((mut ir, top)) = self.read() else { return Ok(()) };
         if self.run_on(&mut ir, top, passes) {
-            self.offer(&ir)?;
+            self.keep_if_better(&ir)?;
         }
         Ok(())
     }
@@ -168,23 +169,24 @@ impl Reducer<'_> {
     /// Runs a pipeline on a program. Returns true if it succeeds.
     fn run_on(&self, ir: &mut Ir, top: Op, passes: &str) -> bool {
         let Ok(pipeline) = Pipeline::parse(passes) else { return false };
-        let input = Input::new("", String::new(), 0);
-        let (mut sink, mut timing) = (Sink::new(input, true), Timing::default());
+        let input = InputText::new("", String::new(), 0);
+        let (mut sink, mut timing) = (DiagnosticSink::new(input, true), Timing::default());
         let mut actions = Actions::default();
-        let mut manager = Manager::new(&self.run.settings, &mut sink, &mut timing, &mut actions);
+        let mut manager =
+            PassManager::new(&self.run.settings, &mut sink, &mut timing, &mut actions);
         manager.run(ir, top, &pipeline).is_ok()
     }
 }
 
 /// Returns the removable ops, in order.
 fn removable(ir: &Ir, top: Op) -> Vec<Op> {
-    let mut ops = nested(ir, top);
+    let mut ops = nested_ops(ir, top);
     ops.retain(|&it| ir.op(it).kind.is_op() && !ir.op(it).kind.has(Traits::TERMINATOR));
     ops
 }
 
 /// Removes ops with their regions. Returns true if at least one was removed.
-fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
+fn remove_ops_with_results(ir: &mut Ir, ops: &[Op]) -> bool {
     let mut n = 0;
     for &op in ops.iter().rev() {
         if !ir.is_alive(op) {
@@ -193,7 +195,9 @@ fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
         let results = ir.op(op).results.to_vec();
         let values: Option<Vec<Value>> = results
             .iter()
-            .map(|&it| if ir.value(it).uses.is_empty() { Some(it) } else { instead(ir, op, it) })
+            .map(|&it| {
+                if ir.value(it).uses.is_empty() { Some(it) } else { replacement_value(ir, op, it) }
+            })
             .collect();
         let Some(values) = values else { continue };
         let mut rewriter = Rewriter::new(ir);
@@ -207,7 +211,7 @@ fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
 
 /// Returns a value with the type of a result that dominates all users of the result: an operand, or
 /// a new constant 0.
-fn instead(ir: &mut Ir, op: Op, result: Value) -> Option<Value> {
+fn replacement_value(ir: &mut Ir, op: Op, result: Value) -> Option<Value> {
     let ty = ir.value(result).ty;
     let mut same = operands(ir, op).into_iter().filter(|&it| ir.value(it).ty == ty);
     if let Some(value) = same.next() {
@@ -216,13 +220,13 @@ fn instead(ir: &mut Ir, op: Op, result: Value) -> Option<Value> {
     if ir.op(op).kind == OpKind::ArithConstant {
         return None;
     }
-    let zero = zero(ir, ty)?;
+    let zero = zero_attr(ir, ty)?;
     let new = NewOp::new("arith.constant").attr("value", zero).results(&[ty]);
-    let new = ir.insert(new, Point::Before(op));
+    let new = ir.insert(new, InsertionPoint::Before(op));
     ir.op(new).results.first().copied()
 }
 
-fn zero(ir: &mut Ir, ty: Type) -> Option<Attr> {
+fn zero_attr(ir: &mut Ir, ty: Type) -> Option<Attr> {
     let data = match ir.interner.type_data(ty) {
         TypeData::Int { sign: noisy_syntax::Sign::Signless, .. } if ty == Type::I1 => {
             AttrData::Bool(false)
@@ -232,5 +236,5 @@ fn zero(ir: &mut Ir, ty: Type) -> Option<Attr> {
         }
         _ => return None,
     };
-    Some(ir.interner.attr(data))
+    Some(ir.interner.intern_attr(data))
 }

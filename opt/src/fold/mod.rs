@@ -8,7 +8,7 @@
 mod values;
 
 use noisy_integers::constant::Constant;
-use noisy_integers::{compare, elements::Lists, fold};
+use noisy_integers::{compare, elements::ElementLists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 
@@ -17,7 +17,7 @@ use crate::rewrite::{Rewriter, constants, operand};
 
 /// The result of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Folded {
+pub(crate) enum FoldResult {
     /// An existing value.
     Value(Value),
     /// A constant.
@@ -26,7 +26,7 @@ pub(crate) enum Folded {
 
 /// Returns the placeholder for the operand with number `n`, which is not constant: an attribute
 /// that no program has.
-fn stand_in(n: usize) -> Constant {
+fn create_placeholder(n: usize) -> Constant {
     Constant::Other(Attr::from_index(u32::MAX as usize - 1 - n))
 }
 
@@ -41,22 +41,22 @@ fn operand_of(constant: Constant, n: usize) -> Option<usize> {
 }
 
 /// Folds the results of an op. Returns an empty list if the op does not fold.
-pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
+pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut ElementLists) -> SmallVec<[FoldResult; 1]> {
     let data = ir.op(op);
-    if !is_folded(data.kind) || data.results.is_empty() {
+    if !is_foldable(data.kind) || data.results.is_empty() {
         return SmallVec::new();
     }
     // In an unreachable block, an op may fold to its own result.
     if let Some(value) = values::fold(ir, op).filter(|it| !data.results.contains(it)) {
-        return SmallVec::from_slice(&[Folded::Value(value)]);
+        return SmallVec::from_slice(&[FoldResult::Value(value)]);
     }
     let mut known: SmallVec<[Constant; 3]> = SmallVec::new();
     for (at, operand) in data.operands.iter().enumerate() {
         let constant = operand.value.and_then(|it| constants::constant_of(ir, it, lists));
-        known.push(constant.unwrap_or(stand_in(at)));
+        known.push(constant.unwrap_or(create_placeholder(at)));
     }
-    if let Some(folded) = without_bits(ir, op) {
-        return data.results.iter().map(|_| Folded::Constant(folded)).collect();
+    if let Some(folded) = fold_zero_width(ir, op) {
+        return data.results.iter().map(|_| FoldResult::Constant(folded)).collect();
     }
     let mut out = SmallVec::new();
     for (at, &result) in data.results.iter().enumerate() {
@@ -68,17 +68,17 @@ pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1
         match (folded, operand) {
             (Constant::Bottom | Constant::Unknown, _) => return SmallVec::new(),
             (_, Some(value)) if ir.value(value).ty == ty && value != result => {
-                out.push(Folded::Value(value));
+                out.push(FoldResult::Value(value));
             }
             (Constant::Other(_), Some(_)) => return SmallVec::new(),
-            (constant, _) => out.push(Folded::Constant(constant)),
+            (constant, _) => out.push(FoldResult::Constant(constant)),
         }
     }
     out
 }
 
 /// Folds an op on integers of zero bits, whose only value is zero.
-fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
+fn fold_zero_width(ir: &Ir, op: Op) -> Option<Constant> {
     let has_no_bits = |it: Value| {
         let ty = constants::element_type(ir, ir.value(it).ty).unwrap_or(ir.value(it).ty);
         matches!(ir.interner.type_data(ty), TypeData::Int { width: 0, .. })
@@ -88,7 +88,7 @@ fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
     let folded = match data.kind {
         OpKind::ArithExtsi | OpKind::ArithExtui if takes_no_bits() => Constant::Int(0),
         OpKind::ArithCmpi if takes_no_bits() => {
-            Constant::bool(compare::holds_of_equal(compare::predicate(ir, op)?))
+            Constant::from_bool(compare::is_true_for_equal(compare::predicate(ir, op)?))
         }
         OpKind::ArithTrunci
         | OpKind::ArithAddi
@@ -117,7 +117,7 @@ fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
 }
 
 /// Returns true if ops of this kind may fold.
-fn is_folded(kind: OpKind) -> bool {
+fn is_foldable(kind: OpKind) -> bool {
     kind.is_pure()
         && !kind.has(Traits::TERMINATOR)
         && !kind.has(Traits::CONSTANT)
@@ -133,8 +133,12 @@ impl Rewriter<'_> {
     }
 
     /// [`Rewriter::try_fold`] with uniqued constants at the start of their scope.
-    pub(crate) fn fold_into(&mut self, op: Op, uniqued: &mut constants::Uniqued) -> bool {
-        self.fold_with(op, &mut |it, attr, ty| uniqued.get(it, attr, ty, op))
+    pub(crate) fn try_fold_uniqued(
+        &mut self,
+        op: Op,
+        uniqued: &mut constants::UniquedConstants,
+    ) -> bool {
+        self.fold_with(op, &mut |it, attr, ty| uniqued.get_or_create(it, attr, ty, op))
     }
 
     fn fold_with(
@@ -152,8 +156,8 @@ impl Rewriter<'_> {
         let mut attrs: SmallVec<[Option<Attr>; 2]> = SmallVec::new();
         for (it, &ty) in folded.iter().zip(&types) {
             let attr = match *it {
-                Folded::Value(_) => None,
-                Folded::Constant(it) => {
+                FoldResult::Value(_) => None,
+                FoldResult::Constant(it) => {
                     let attr = constants::to_attr(self.ir, &self.lists, it, ty);
                     let fits = |it: &Attr| constants::constant_op(self.ir, *it, ty).is_some();
                     let Some(attr) = attr.filter(fits) else { return false };
@@ -166,7 +170,7 @@ impl Rewriter<'_> {
         for ((it, attr), &ty) in folded.iter().zip(attrs).zip(&types) {
             let made = attr.map(|it| constant(self, it, ty));
             values.push(match (*it, made) {
-                (Folded::Value(value), _) | (_, Some(Some(value))) => value,
+                (FoldResult::Value(value), _) | (_, Some(Some(value))) => value,
                 _ => return false,
             });
         }
@@ -209,7 +213,7 @@ impl Rewriter<'_> {
     /// Replaces the predicate of a comparison.
     pub(crate) fn set_predicate(&mut self, op: Op, predicate: i128) {
         let attr = noisy_syntax::AttrData::Int { value: predicate, ty: noisy_syntax::Type::I64 };
-        let attr = self.ir.interner.attr(attr);
+        let attr = self.ir.interner.intern_attr(attr);
         self.set_attr(op, "predicate", attr);
     }
 }

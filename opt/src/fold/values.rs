@@ -58,7 +58,7 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
         (OpKind::ArithSelect, Some(b)) => select(ir, op, a, b),
         (OpKind::ArithDivui | OpKind::ArithDivsi, Some(b)) => quotient(ir, op, a, b),
         (OpKind::MemrefCast | OpKind::MemrefMemorySpaceCast, None) => cast(ir, op, a),
-        (OpKind::MemrefSubview, _) => crate::patterns::memref::whole_subview(ir, op),
+        (OpKind::MemrefSubview, _) => crate::patterns::memref::source_of_identical_subview(ir, op),
         (OpKind::AffineApply, _) => affine(ir, op),
         _ => None,
     }
@@ -91,7 +91,7 @@ fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
 /// Folds `(a * b) / b` to `a` if the product does not overflow.
 fn quotient(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     let product = ir.defining_op(a).filter(|&it| ir.op(it).kind == OpKind::ArithMuli)?;
-    let (nsw, nuw) = crate::patterns::arith::overflow(ir, product);
+    let (nsw, nuw) = crate::patterns::arith::overflow_flags(ir, product);
     let is_exact = if ir.op(op).kind == OpKind::ArithDivui { nuw } else { nsw };
     let (x, y) = (operand(ir, product, 0)?, operand(ir, product, 1)?);
     if !is_exact {
@@ -159,12 +159,12 @@ fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
 
 /// Folds a map that returns one of its operands.
 fn affine(ir: &Ir, op: Op) -> Option<Value> {
-    use noisy_syntax::affine::{Body, Expr};
+    use noisy_syntax::affine::{AffineBody, AffineExpr};
     let map = ir.interner.affine(ir.attr(op, "map")?)?;
-    let Body::Map(results) = &map.body else { return None };
+    let AffineBody::Map(results) = &map.body else { return None };
     match results[..] {
-        [Expr::Dim(at)] => operand(ir, op, at as usize),
-        [Expr::Symbol(at)] => operand(ir, op, (map.n_dims + at) as usize),
+        [AffineExpr::Dim(at)] => operand(ir, op, at as usize),
+        [AffineExpr::Symbol(at)] => operand(ir, op, (map.n_dims + at) as usize),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod report;
 
 pub use affine::schedule::{best_schedule, is_nest_root};
 
-pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+pub use crate::pass::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
 
 /// The passes of each module.
 const TABLES: &[&[PassInfo]] = &[
@@ -59,7 +59,7 @@ pub(crate) fn find(name: &str) -> Option<&'static PassInfo> {
 
 /// The passes that read only the isolated op that they change. Their effect on a function depends
 /// only on this function.
-const LOCAL: &[&str] = &[
+const LOCAL_PASSES: &[&str] = &[
     "arith-int-narrowing",
     "canonicalize",
     "control-flow-sink",
@@ -71,13 +71,14 @@ const LOCAL: &[&str] = &[
 ];
 
 /// The passes that read the whole program, except if they run on functions (`facts.rs`).
-const LOCAL_ON_FUNCTIONS: &[&str] =
+const PASSES_LOCAL_ON_FUNCTIONS: &[&str] =
     &["arith-unsigned-when-equivalent", "int-range-optimizations", "sccp"];
 
 /// Returns true if the effect of a pass on an isolated op, in a pipeline with this anchor, depends
 /// only on this op.
 pub fn is_local(pass: &PassInfo, anchor: &str) -> bool {
-    LOCAL.contains(&pass.name) || anchor == "func.func" && LOCAL_ON_FUNCTIONS.contains(&pass.name)
+    LOCAL_PASSES.contains(&pass.name)
+        || anchor == "func.func" && PASSES_LOCAL_ON_FUNCTIONS.contains(&pass.name)
 }
 
 #[cfg(test)]
@@ -85,12 +86,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_means_one_pass_and_lists_of_names_mean_passes() {
+    fn pass_names_are_unique_and_lists_have_only_passes() {
         let mut names: Vec<&str> = all().map(|it| it.name).collect();
         names.sort_unstable();
         let twice: Vec<_> = names.windows(2).filter(|it| it[0] == it[1]).collect();
         assert!(twice.is_empty(), "{twice:?}");
-        for name in LOCAL.iter().chain(LOCAL_ON_FUNCTIONS) {
+        for name in LOCAL_PASSES.iter().chain(PASSES_LOCAL_ON_FUNCTIONS) {
             assert!(find(name).is_some(), "{name}");
         }
     }

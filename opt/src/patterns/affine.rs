@@ -3,16 +3,16 @@
 pub(crate) mod maps;
 mod ranges;
 
-use noisy_syntax::affine::{Affine, Body, Expr};
+use noisy_syntax::affine::{Affine, AffineBody, AffineExpr};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, Value};
 
-use super::memref::segments;
+use super::memref::segments_attr;
 use super::patterns;
 use super::scf::{inline_region, only_block, regions, terminator};
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
-use maps::{Applied, applied};
+use maps::{AppliedMap, applied_map};
 use noisy_analyses::facts::effects;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
@@ -30,7 +30,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 fn map_attr(ir: &mut Ir, map: Affine) -> Attr {
-    ir.interner.attr(AttrData::Affine(map))
+    ir.interner.intern_attr(AttrData::Affine(map))
 }
 
 /// Returns the index of the first map operand of an op with a map.
@@ -45,7 +45,7 @@ fn first_operand(kind: OpKind) -> usize {
 /// Puts the map of an op into canonical form.
 fn canonical_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let first = first_operand(rewriter.ir.op(op).kind);
-    let Some(old) = applied(rewriter.ir, op, "map", first) else { return false };
+    let Some(old) = applied_map(rewriter.ir, op, "map", first) else { return false };
     let new = ranges::simplified(rewriter.ir, &old.canonical(rewriter.ir));
     if new == old {
         return false;
@@ -61,22 +61,22 @@ fn canonical_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// Simplifies a minimum or maximum: equal expressions, several constants, a single expression, or a
 /// nested minimum or maximum.
 fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(mut it) = applied(rewriter.ir, op, "map", 0) else { return false };
+    let Some(mut it) = applied_map(rewriter.ir, op, "map", 0) else { return false };
     let is_min = rewriter.ir.op(op).kind == OpKind::AffineMin;
-    let Body::Map(old) = &it.map.body else { return false };
-    let mut new: Vec<Expr> = Vec::new();
+    let AffineBody::Map(old) = &it.map.body else { return false };
+    let mut new: Vec<AffineExpr> = Vec::new();
     let mut constant: Option<i64> = None;
     for expr in old {
         match expr {
             // The tightest of several constants is kept, at the position of the first.
-            Expr::Const(value) => {
+            AffineExpr::Const(value) => {
                 let better =
                     constant.is_none_or(|it| if is_min { *value < it } else { *value > it });
                 if constant.is_none() {
                     new.push(expr.clone());
                 } else if better {
                     for it in &mut new {
-                        if matches!(it, Expr::Const(_)) {
+                        if matches!(it, AffineExpr::Const(_)) {
                             *it = expr.clone();
                         }
                     }
@@ -93,7 +93,7 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return merge_inner(rewriter, op, &it);
     }
     let is_single = new.len() == 1;
-    it.map.body = Body::Map(new);
+    it.map.body = AffineBody::Map(new);
     let name = if is_single { "affine.apply" } else { rewriter.ir.op(op).kind.spec().name };
     let map = map_attr(rewriter.ir, it.map);
     let new = NewOp::new(name).operands(&it.operands).attr("map", map).results(&[Type::INDEX]);
@@ -104,29 +104,29 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// Evaluates the expressions of a map whose operands are all constant. The operands are kept.
 /// Returns true if the map changed.
 pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
-    let Body::Map(old) = &it.map.body else { return false };
+    let Some(it) = applied_map(rewriter.ir, op, "map", 0) else { return false };
+    let AffineBody::Map(old) = &it.map.body else { return false };
     let (dims, symbols) = it.operands.split_at(it.map.n_dims as usize);
     let known = |list: &[Value], at: u32| {
         rewriter.int_of(list[at as usize]).and_then(|it| i64::try_from(it).ok())
     };
-    let number = |it: &Expr| match it {
-        Expr::Dim(at) => known(dims, *at).map_or(it.clone(), Expr::Const),
-        Expr::Symbol(at) => known(symbols, *at).map_or(it.clone(), Expr::Const),
+    let number = |it: &AffineExpr| match it {
+        AffineExpr::Dim(at) => known(dims, *at).map_or(it.clone(), AffineExpr::Const),
+        AffineExpr::Symbol(at) => known(symbols, *at).map_or(it.clone(), AffineExpr::Const),
         other => other.clone(),
     };
-    let new: Vec<Expr> = old
+    let new: Vec<AffineExpr> = old
         .iter()
-        .map(|expr| match maps::replaced(expr, &number) {
-            Expr::Const(value) => Expr::Const(value),
+        .map(|expr| match maps::replace_leaves(expr, &number) {
+            AffineExpr::Const(value) => AffineExpr::Const(value),
             _ => expr.clone(),
         })
         .collect();
     // If all expressions are constant, the op folds.
-    if new == *old || new.iter().all(|it| matches!(it, Expr::Const(_))) {
+    if new == *old || new.iter().all(|it| matches!(it, AffineExpr::Const(_))) {
         return false;
     }
-    let map = Affine { body: Body::Map(new), ..it.map };
+    let map = Affine { body: AffineBody::Map(new), ..it.map };
     let map = map_attr(rewriter.ir, map);
     rewriter.set_attr(op, "map", map);
     true
@@ -134,27 +134,28 @@ pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Sorts the expressions of a minimum or maximum by their coefficients, if none has quotients.
 fn ordered_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
-    let Body::Map(old) = &it.map.body else { return false };
-    let keys: Option<Vec<Vec<i64>>> = old.iter().map(|expr| maps::factors(expr, &it.map)).collect();
+    let Some(it) = applied_map(rewriter.ir, op, "map", 0) else { return false };
+    let AffineBody::Map(old) = &it.map.body else { return false };
+    let keys: Option<Vec<Vec<i64>>> =
+        old.iter().map(|expr| maps::linear_coefficients(expr, &it.map)).collect();
     let Some(keys) = keys.filter(|it| !it.is_sorted()) else { return false };
     let mut order: Vec<usize> = (0..old.len()).collect();
     order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
     let exprs = order.into_iter().map(|at| old[at].clone()).collect();
-    let map = Affine { body: Body::Map(exprs), ..it.map };
+    let map = Affine { body: AffineBody::Map(exprs), ..it.map };
     let map = map_attr(rewriter.ir, map);
     rewriter.set_attr(op, "map", map);
     true
 }
 
 /// Merges a minimum into a minimum that uses it, or a maximum into a maximum.
-fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
-    let Body::Map(exprs) = &it.map.body else { return false };
+fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &AppliedMap) -> bool {
+    let AffineBody::Map(exprs) = &it.map.body else { return false };
     let kind = rewriter.ir.op(op).kind;
     for (at, expr) in exprs.iter().enumerate() {
         let number = match expr {
-            Expr::Dim(at) => *at as usize,
-            Expr::Symbol(at) => (*at + it.map.n_dims) as usize,
+            AffineExpr::Dim(at) => *at as usize,
+            AffineExpr::Symbol(at) => (*at + it.map.n_dims) as usize,
             _ => continue,
         };
         let Some(inner) = rewriter
@@ -164,24 +165,24 @@ fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
         else {
             continue;
         };
-        let Some(inner) = applied(rewriter.ir, inner, "map", 0) else { continue };
-        let Body::Map(results) = &inner.map.body else { continue };
+        let Some(inner) = applied_map(rewriter.ir, inner, "map", 0) else { continue };
+        let AffineBody::Map(results) = &inner.map.body else { continue };
         let (n_dims, n_symbols) = (it.map.n_dims, it.map.n_symbols);
-        let shift = |it: &Expr| match it {
-            Expr::Dim(at) => Expr::Dim(at + n_dims),
-            Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
+        let shift = |it: &AffineExpr| match it {
+            AffineExpr::Dim(at) => AffineExpr::Dim(at + n_dims),
+            AffineExpr::Symbol(at) => AffineExpr::Symbol(at + n_symbols),
             other => other.clone(),
         };
-        let mut all: Vec<Expr> = exprs.clone();
+        let mut all: Vec<AffineExpr> = exprs.clone();
         all.remove(at);
-        all.extend(results.iter().map(|it| maps::replaced(it, &shift)));
+        all.extend(results.iter().map(|it| maps::replace_leaves(it, &shift)));
         let (dims, symbols) = it.operands.split_at(n_dims as usize);
         let (inner_dims, inner_symbols) = inner.operands.split_at(inner.map.n_dims as usize);
-        let merged = Applied {
+        let merged = AppliedMap {
             map: Affine {
                 n_dims: n_dims + inner.map.n_dims,
                 n_symbols: n_symbols + inner.map.n_symbols,
-                body: Body::Map(all),
+                body: AffineBody::Map(all),
             },
             operands: [dims, inner_dims, symbols, inner_symbols].concat(),
         };
@@ -195,18 +196,18 @@ fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
 }
 
 /// Returns the bounds of a loop and its initial values.
-fn bounds(ir: &Ir, op: Op) -> Option<(Applied, Applied, Vec<Value>)> {
-    let low = applied(ir, op, "lowerBoundMap", 0)?;
-    let high = applied(ir, op, "upperBoundMap", low.operands.len())?;
+fn bounds(ir: &Ir, op: Op) -> Option<(AppliedMap, AppliedMap, Vec<Value>)> {
+    let low = applied_map(ir, op, "lowerBoundMap", 0)?;
+    let high = applied_map(ir, op, "upperBoundMap", low.operands.len())?;
     let inits = operands(ir, op)[low.operands.len() + high.operands.len()..].to_vec();
     Some((low, high, inits))
 }
 
 /// Puts a bound into canonical form: without repeated expressions, and with at most one constant.
-fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
-    let mut out = ranges::deciding(ir, &bound.canonical(ir), is_low);
-    let Body::Map(exprs) = &out.map.body else { return out };
-    let mut kept: Vec<Expr> = Vec::new();
+fn canonical_bound(ir: &Ir, bound: &AppliedMap, is_low: bool) -> AppliedMap {
+    let mut out = ranges::without_redundant_results(ir, &bound.canonical(ir), is_low);
+    let AffineBody::Map(exprs) = &out.map.body else { return out };
+    let mut kept: Vec<AffineExpr> = Vec::new();
     for it in exprs {
         if !kept.contains(it) {
             kept.push(it.clone());
@@ -214,12 +215,12 @@ fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
     }
     // The tightest of several constants is kept.
     let numbers = kept.iter().filter_map(|it| match it {
-        Expr::Const(value) => Some(*value),
+        AffineExpr::Const(value) => Some(*value),
         _ => None,
     });
     let best = if is_low { numbers.max() } else { numbers.min() };
-    kept.retain(|it| !matches!(it, Expr::Const(value) if Some(*value) != best));
-    out.map.body = Body::Map(kept);
+    kept.retain(|it| !matches!(it, AffineExpr::Const(value) if Some(*value) != best));
+    out.map.body = AffineBody::Map(kept);
     out
 }
 
@@ -234,7 +235,7 @@ fn canonical_bounds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let inputs = [new_low.operands, new_high.operands, inits].concat();
     let low = map_attr(rewriter.ir, new_low.map);
     let high = map_attr(rewriter.ir, new_high.map);
-    let sizes = segments(rewriter.ir, &sizes);
+    let sizes = segments_attr(rewriter.ir, &sizes);
     rewriter.set_attr(op, "lowerBoundMap", low);
     rewriter.set_attr(op, "upperBoundMap", high);
     rewriter.set_attr(op, "operandSegmentSizes", sizes);
@@ -244,8 +245,8 @@ fn canonical_bounds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Puts the bounds of parallel loops into canonical form.
 fn canonical_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(low) = applied(rewriter.ir, op, "lowerBoundsMap", 0) else { return false };
-    let Some(high) = applied(rewriter.ir, op, "upperBoundsMap", low.operands.len()) else {
+    let Some(low) = applied_map(rewriter.ir, op, "lowerBoundsMap", 0) else { return false };
+    let Some(high) = applied_map(rewriter.ir, op, "upperBoundsMap", low.operands.len()) else {
         return false;
     };
     let (new_low, new_high) = (low.canonical(rewriter.ir), high.canonical(rewriter.ir));
@@ -261,13 +262,13 @@ fn canonical_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Returns the value of a constant bound.
-fn number(bound: &Applied) -> Option<i64> {
+fn number(bound: &AppliedMap) -> Option<i64> {
     match &bound.map.body {
-        Body::Map(exprs) => match exprs[..] {
-            [Expr::Const(value)] => Some(value),
+        AffineBody::Map(exprs) => match exprs[..] {
+            [AffineExpr::Const(value)] => Some(value),
             _ => None,
         },
-        Body::Set(_) => None,
+        AffineBody::Set(_) => None,
     }
 }
 
@@ -335,7 +336,7 @@ fn does_nothing(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Converts the set of an `affine.if` to canonical form.
 fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(old) = applied(rewriter.ir, op, "condition", 0) else { return false };
+    let Some(old) = applied_map(rewriter.ir, op, "condition", 0) else { return false };
     let new = old.canonical(rewriter.ir);
     if new == old {
         return false;
@@ -352,11 +353,11 @@ fn known_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(set) = ir.attr(op, "condition").and_then(|it| ir.interner.affine(it)) else {
         return false;
     };
-    let Body::Set(all) = &set.body else { return false };
+    let AffineBody::Set(all) = &set.body else { return false };
     let mut holds = Some(true);
     for (expr, is_equal) in all {
         match expr {
-            Expr::Const(value) => {
+            AffineExpr::Const(value) => {
                 if !(if *is_equal { *value == 0 } else { *value >= 0 }) {
                     holds = Some(false);
                     break;

@@ -34,7 +34,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 /// Returns the overflow flags `nsw` and `nuw` of an op.
-pub(crate) fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
+pub(crate) fn overflow_flags(ir: &Ir, op: Op) -> (bool, bool) {
     let Some(attr) = ir.attr(op, "overflowFlags") else { return (false, false) };
     let AttrData::Text(text, _) = *ir.interner.attr_data(attr) else { return (false, false) };
     let text = ir.interner.str(text);
@@ -49,14 +49,14 @@ fn overflow_attr(ir: &mut Ir, nsw: bool, nuw: bool) -> Option<Attr> {
         (false, true) => "#arith.overflow<nuw>",
         (false, false) => return None,
     };
-    let name = ir.interner.name(text);
-    Some(ir.interner.attr(AttrData::Text(name, None)))
+    let name = ir.interner.intern_name(text);
+    Some(ir.interner.intern_attr(AttrData::Text(name, None)))
 }
 
-/// A sum or difference of a value and a constant: `value + constant`, or `constant - value` if
+/// A sum or difference of a value and a constant: `insert_value + constant`, or `constant - insert_value` if
 /// negated. The constant is kept as signed and as unsigned.
 #[derive(Clone, Copy, Debug)]
-struct Linear {
+struct LinearInt {
     value: Value,
     is_negated: bool,
     signed: i128,
@@ -64,7 +64,7 @@ struct Linear {
     flags: (bool, bool),
 }
 
-fn linear(ir: &Ir, op: Op) -> Option<Linear> {
+fn linear_form(ir: &Ir, op: Op) -> Option<LinearInt> {
     let kind = ir.op(op).kind;
     if !matches!(kind, OpKind::ArithAddi | OpKind::ArithSubi) {
         return None;
@@ -75,7 +75,7 @@ fn linear(ir: &Ir, op: Op) -> Option<Linear> {
         let signed = crate::rewrite::constants::int_of(ir, it)?;
         Some((signed, signed & ((1 << width) - 1)))
     };
-    let flags = overflow(ir, op);
+    let flags = overflow_flags(ir, op);
     let (value, is_negated, (signed, unsigned)) = match (kind, both(a), both(b)) {
         (_, Some(_), Some(_)) | (_, None, None) => return None,
         (OpKind::ArithAddi, None, Some(it)) => (a, false, it),
@@ -83,16 +83,16 @@ fn linear(ir: &Ir, op: Op) -> Option<Linear> {
         (_, None, Some((signed, unsigned))) => (a, false, (-signed, -unsigned)),
         (_, Some(it), None) => (b, true, it),
     };
-    Some(Linear { value, is_negated, signed, unsigned, flags })
+    Some(LinearInt { value, is_negated, signed, unsigned, flags })
 }
 
 /// Rewrites `(x + 1) + 2` to `x + 3`, and other nested sums and differences with constants
 /// similarly.
 fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
-    let Some(outer) = linear(ir, op) else { return false };
+    let Some(outer) = linear_form(ir, op) else { return false };
     let Some(inner_op) = ir.defining_op(outer.value) else { return false };
-    let Some(inner) = linear(ir, inner_op) else { return false };
+    let Some(inner) = linear_form(ir, inner_op) else { return false };
     let sign = |is_negated: bool, it: i128| if is_negated { -it } else { it };
     let signed = outer.signed + sign(outer.is_negated, inner.signed);
     let unsigned = outer.unsigned + sign(outer.is_negated, inner.unsigned);
@@ -150,7 +150,7 @@ fn sub_from_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let other = rewriter.operand(inner, 1);
-    let (outer, inner) = (overflow(rewriter.ir, op), overflow(rewriter.ir, inner));
+    let (outer, inner) = (overflow_flags(rewriter.ir, op), overflow_flags(rewriter.ir, inner));
     let flags = overflow_attr(rewriter.ir, outer.0 && inner.0, outer.1 && inner.1);
     let ty = rewriter.ty(a);
     let zero = rewriter.int(0, ty, op);
@@ -173,7 +173,7 @@ fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     };
     let ty = rewriter.ty(a);
     let Some(width) = width(rewriter.ir, ty).filter(|&it| it <= 64) else { return false };
-    let (flags, other) = (overflow(rewriter.ir, op), overflow(rewriter.ir, product));
+    let (flags, other) = (overflow_flags(rewriter.ir, op), overflow_flags(rewriter.ir, product));
     let mask = u128::MAX >> (128 - width);
     let signed = outer * inner;
     let unsigned = (outer as u128 & mask) * (inner as u128 & mask);
@@ -204,7 +204,7 @@ fn bits_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         }
         let ty = rewriter.ty(a);
         let name = rewriter.ir.op(op).kind.spec().name;
-        let narrow = rewriter.binary(name, x, y, op);
+        let narrow = rewriter.insert_binary(name, x, y, op);
         rewriter.replace_with(op, NewOp::new(kind.spec().name).operands(&[narrow]).results(&[ty]));
         return true;
     }
@@ -231,7 +231,7 @@ fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Returns a new comparison of integers.
 pub(super) fn compare_op(ir: &mut Ir, predicate: i128, a: Value, b: Value, ty: Type) -> NewOp {
-    let attr = ir.interner.attr(AttrData::Int { value: predicate, ty: Type::I64 });
+    let attr = ir.interner.intern_attr(AttrData::Int { value: predicate, ty: Type::I64 });
     NewOp::new("arith.cmpi").operands(&[a, b]).attr("predicate", attr).results(&[ty])
 }
 
@@ -292,7 +292,7 @@ fn truncate_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// Rewrites the high half of a product of extended numbers to the second result of an extended
 /// multiplication.
 fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some((shift, product, by)) = shifted(rewriter, op, OpKind::ArithShrui) else {
+    let Some((shift, product, by)) = shift_by_constant(rewriter, op, OpKind::ArithShrui) else {
         return false;
     };
     let _ = shift;
@@ -314,7 +314,7 @@ fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             continue;
         }
         let new = NewOp::new(name).operands(&[x, y]).results(&[ty, ty]);
-        let new = rewriter.insert(new, noisy_syntax::rewrite::Point::Before(op));
+        let new = rewriter.insert(new, noisy_syntax::rewrite::InsertionPoint::Before(op));
         let high = rewriter.ir.op(new).results[1];
         rewriter.replace(op, &[high]);
         return true;
@@ -324,7 +324,7 @@ fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Returns the shift by a constant that defines operand 0 of an op, its operand, and its number of
 /// bits.
-fn shifted(rewriter: &Rewriter<'_>, op: Op, kind: OpKind) -> Option<(Op, Value, i128)> {
+fn shift_by_constant(rewriter: &Rewriter<'_>, op: Op, kind: OpKind) -> Option<(Op, Value, i128)> {
     let shift = rewriter.defined_by(rewriter.operand(op, 0), kind)?;
     let by = rewriter.int_of(rewriter.operand(shift, 1))?;
     Some((shift, rewriter.operand(shift, 0), by))
@@ -332,7 +332,9 @@ fn shifted(rewriter: &Rewriter<'_>, op: Op, kind: OpKind) -> Option<(Op, Value, 
 
 /// Rewrites a signed right shift to an unsigned one if all bits shifted in are truncated.
 fn truncate_of_shift(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some((_, value, by)) = shifted(rewriter, op, OpKind::ArithShrsi) else { return false };
+    let Some((_, value, by)) = shift_by_constant(rewriter, op, OpKind::ArithShrsi) else {
+        return false;
+    };
     let result = rewriter.ir.op(op).results[0];
     let (Some(source), Some(target)) =
         (int_width(rewriter.ir, value), int_width(rewriter.ir, result))
@@ -344,7 +346,7 @@ fn truncate_of_shift(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let (wide, ty) = (rewriter.ty(value), rewriter.ty(result));
     let by = rewriter.int(by, wide, op);
-    let shift = rewriter.binary("arith.shrui", value, by, op);
+    let shift = rewriter.insert_binary("arith.shrui", value, by, op);
     rewriter.replace_with(op, NewOp::new("arith.trunci").operands(&[shift]).results(&[ty]));
     true
 }
@@ -360,7 +362,7 @@ fn sum_without_carry(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
-    let sum = rewriter.binary("arith.addi", a, b, op);
+    let sum = rewriter.insert_binary("arith.addi", a, b, op);
     let result = rewriter.ir.op(op).results[0];
     rewriter.replace_uses(result, sum);
     rewriter.erase(op);
@@ -373,7 +375,7 @@ fn product_without_high(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
-    let product = rewriter.binary("arith.muli", a, b, op);
+    let product = rewriter.insert_binary("arith.muli", a, b, op);
     let result = rewriter.ir.op(op).results[0];
     rewriter.replace_uses(result, product);
     rewriter.erase(op);
@@ -393,9 +395,9 @@ fn signed_product_by_one(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(i1) = i1_like(rewriter.ir, ty) else { return false };
     let zero = rewriter.int(0, ty, op);
     let compare = compare_op(rewriter.ir, 2, a, zero, i1);
-    let is_negative = rewriter.value(compare, op);
+    let is_negative = rewriter.insert_value(compare, op);
     let new = NewOp::new("arith.extsi").operands(&[is_negative]).results(&[ty]);
-    let high = rewriter.value(new, op);
+    let high = rewriter.insert_value(new, op);
     rewriter.replace(op, &[a, high]);
     true
 }

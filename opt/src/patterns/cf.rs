@@ -52,7 +52,7 @@ fn is_entry(ir: &Ir, block: Block) -> bool {
 }
 
 /// Returns the target of a block that contains only a branch, and the values passed to the target.
-fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)> {
+fn target_of_empty_block(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)> {
     let mut ops = ir.block_ops(block);
     let only = ops.next().filter(|&it| ir.op(it).kind == OpKind::CfBr)?;
     let args = &ir.block(block).args;
@@ -76,18 +76,20 @@ fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
     for at in 0..rewriter.ir.extra(op).successors.len() {
         if let Some(block) = target(rewriter.ir, op, at) {
-            is_changed |= shorten(rewriter, block);
-            is_changed |= skip(rewriter, op, at);
+            is_changed |= shorten_chain(rewriter, block);
+            is_changed |= skip_empty_block(rewriter, op, at);
         }
     }
     is_changed
 }
 
 /// Redirects a successor past one block that contains only a branch.
-fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
+fn skip_empty_block(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     let Some(block) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
-    let Some((to, values)) = behind(rewriter.ir, block, &passed) else { return false };
+    let Some((to, values)) = target_of_empty_block(rewriter.ir, block, &passed) else {
+        return false;
+    };
     rewriter.set_successor(op, at, to, &values);
     true
 }
@@ -95,8 +97,9 @@ fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
 /// Redirects each block of a chain of blocks that contain only a branch to the end of the chain. In
 /// a cycle, one block is redirected to itself and becomes the end. *Cost.* Linear in the length of
 /// the chain, once.
-fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
-    let next = |ir: &Ir, block: Block| Some(behind(ir, block, &ir.block(block).args)?.0);
+fn shorten_chain(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
+    let next =
+        |ir: &Ir, block: Block| Some(target_of_empty_block(ir, block, &ir.block(block).args)?.0);
     let only = |ir: &Ir, block: Block| ir.block_ops(block).next().expect("behind() found it");
     let (mut chain, mut places) = (Vec::new(), FxHashMap::default());
     let (mut at, mut is_changed) = (first, false);
@@ -105,7 +108,8 @@ fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
             // Computes the values passed after one pass around the cycle.
             let mut values = rewriter.ir.block(at).args.to_vec();
             for &it in &chain[place..] {
-                values = behind(rewriter.ir, it, &values).expect("it is in the chain").1;
+                values =
+                    target_of_empty_block(rewriter.ir, it, &values).expect("it is in the chain").1;
             }
             let op = only(rewriter.ir, at);
             rewriter.set_successor(op, 0, at, &values);
@@ -118,7 +122,7 @@ fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
     }
     for &block in chain.iter().rev() {
         let op = only(rewriter.ir, block);
-        is_changed |= skip(rewriter, op, 0);
+        is_changed |= skip_empty_block(rewriter, op, 0);
     }
     is_changed
 }
@@ -126,11 +130,11 @@ fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
 /// Replaces a branch with a constant condition by an unconditional branch.
 fn known_condition(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(condition) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
-    take(rewriter, op, usize::from(condition == 0))
+    branch_to_successor(rewriter, op, usize::from(condition == 0))
 }
 
 /// Replaces a branch by an unconditional branch to its successor number `at`.
-fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
+fn branch_to_successor(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     let Some(to) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
     branch_to(rewriter, op, to, &passed);
@@ -160,7 +164,7 @@ fn same_successors(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         } else {
             let ty = rewriter.ty(x);
             let new = NewOp::new("arith.select").operands(&[condition, x, y]).results(&[ty]);
-            rewriter.value(new, op)
+            rewriter.insert_value(new, op)
         });
     }
     branch_to(rewriter, op, yes, &passed);
@@ -188,7 +192,7 @@ fn decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if yes == no || rewriter.operand(before, 0) != rewriter.operand(op, 0) {
         return false;
     }
-    take(rewriter, op, at)
+    branch_to_successor(rewriter, op, at)
 }
 
 /// Replaces the condition by a constant in a successor that has no other predecessors.
@@ -230,18 +234,18 @@ fn cases(ir: &Ir, op: Op) -> Option<Vec<i128>> {
     if targets(ir, op).len() == 1 {
         return Some(Vec::new());
     }
-    flow::cases(ir, op, "case_values").filter(|it| it.len() + 1 == targets(ir, op).len())
+    flow::case_values(ir, op, "case_values").filter(|it| it.len() + 1 == targets(ir, op).len())
 }
 
 /// Replaces a switch on a constant, or without cases, by an unconditional branch.
 fn known_case(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(cases) = cases(rewriter.ir, op) else { return false };
     if cases.is_empty() {
-        return take(rewriter, op, 0);
+        return branch_to_successor(rewriter, op, 0);
     }
     let Some(flag) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
     let at = cases.iter().position(|&it| it == flag).map_or(0, |it| it + 1);
-    take(rewriter, op, at)
+    branch_to_successor(rewriter, op, at)
 }
 
 /// Removes cases with the same target and passed values as the default.
@@ -279,11 +283,11 @@ fn replace_switch(rewriter: &mut Rewriter<'_>, op: Op, cases: &[i128], kept: &[u
         [one] => format!("dense<{one}>"),
         _ => format!("dense<[{}]>", words.join(", ")),
     };
-    let name = rewriter.ir.interner.name(&text);
+    let name = rewriter.ir.interner.intern_name(&text);
     let dims = [noisy_syntax::Dim::Fixed(kept.len() as u64)].into();
     let shape = noisy_syntax::TypeData::Vector { dims, element: ty };
-    let shape = rewriter.ir.interner.ty(shape);
-    let attr = rewriter.ir.interner.attr(noisy_syntax::AttrData::Elements(name, shape));
+    let shape = rewriter.ir.interner.intern_type(shape);
+    let attr = rewriter.ir.interner.intern_attr(noisy_syntax::AttrData::Elements(name, shape));
     rewriter.replace_with(op, new.attr("case_values", attr));
     true
 }
@@ -304,7 +308,7 @@ fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         Some(case) => {
             let number = known[case];
             let at = own.iter().position(|&it| it == number).map_or(0, |it| it + 1);
-            take(rewriter, op, at)
+            branch_to_successor(rewriter, op, at)
         }
         None => {
             let known: FxHashSet<i128> = known.into_iter().collect();

@@ -43,7 +43,7 @@ fn compare_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// The result of a comparison of an integer with a real number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+enum ComparisonResult {
     Always(bool),
     /// A predicate of `arith.cmpi` and the right operand.
     Compare(i128, i128),
@@ -76,18 +76,18 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if width - u32::from(is_signed) > mantissa {
         return false;
     }
-    let Some(outcome) = against(predicate, f64::from_bits(bits), width, is_signed) else {
+    let Some(outcome) = compare_with_real(predicate, f64::from_bits(bits), width, is_signed) else {
         return false;
     };
     let result = rewriter.ty(rewriter.ir.op(op).results[0]);
     match outcome {
-        Outcome::Always(is) => {
-            let Some(value) = rewriter.constant(Constant::bool(is), result, op) else {
+        ComparisonResult::Always(is) => {
+            let Some(value) = rewriter.constant(Constant::from_bool(is), result, op) else {
                 return false;
             };
             rewriter.replace(op, &[value]);
         }
-        Outcome::Compare(predicate, number) => {
+        ComparisonResult::Compare(predicate, number) => {
             let number = rewriter.int(number, ty, op);
             let new = compare_op(rewriter.ir, predicate, from, number, result);
             rewriter.replace_with(op, new);
@@ -98,8 +98,13 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Converts a comparison of integers of a width, signed or unsigned, with a real number to a
 /// comparison with an integer or a constant.
-fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<Outcome> {
-    use Outcome::{Always, Compare};
+fn compare_with_real(
+    predicate: i128,
+    number: f64,
+    width: u32,
+    is_signed: bool,
+) -> Option<ComparisonResult> {
+    use ComparisonResult::{Always, Compare};
     if number.is_nan() {
         return Some(Always(predicate >= 8));
     }
@@ -167,7 +172,7 @@ fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<
 }
 
 /// Returns `x` if a value is `!x`, which is an exclusive or of a boolean with true.
-pub(super) fn negated(
+pub(super) fn operand_of_not(
     rewriter: &Rewriter<'_>,
     value: noisy_syntax::Value,
 ) -> Option<noisy_syntax::Value> {
@@ -178,14 +183,14 @@ pub(super) fn negated(
 }
 
 /// Creates the negation of a boolean before an op.
-pub(super) fn not(
+pub(super) fn create_not(
     rewriter: &mut Rewriter<'_>,
     value: noisy_syntax::Value,
     before: Op,
 ) -> noisy_syntax::Value {
     let ty = rewriter.ty(value);
     let ones = rewriter.int(-1, ty, before);
-    rewriter.value(NewOp::new("arith.xori").operands(&[value, ones]).results(&[ty]), before)
+    rewriter.insert_value(NewOp::new("arith.xori").operands(&[value, ones]).results(&[ty]), before)
 }
 
 #[cfg(test)]
@@ -216,15 +221,15 @@ mod tests {
             for (predicate, &real) in
                 (0..16).flat_map(|it| reals.iter().map(move |real| (it, real)))
             {
-                let outcome = against(predicate, real, 3, is_signed);
+                let outcome = compare_with_real(predicate, real, 3, is_signed);
                 for bits in 0..8_i128 {
                     let x = if is_signed && bits > 3 { bits - 8 } else { bits };
                     let found = match outcome {
-                        Some(Outcome::Always(it)) => it,
-                        Some(Outcome::Compare(predicate, number)) => {
+                        Some(ComparisonResult::Always(it)) => it,
+                        Some(ComparisonResult::Compare(predicate, number)) => {
                             let number = noisy_integers::constant::sign_extended(number, 3);
                             let x = noisy_integers::constant::sign_extended(x, 3);
-                            noisy_integers::compare::holds(predicate, x, number, 3)
+                            noisy_integers::compare::holds_cmpi(predicate, x, number, 3)
                                 .expect("a predicate")
                         }
                         None => continue,

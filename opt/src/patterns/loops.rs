@@ -14,7 +14,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 /// Returns the difference of the bounds of a loop if it is constant.
-fn distance(rewriter: &Rewriter<'_>, low: Value, high: Value) -> Option<i128> {
+fn bound_distance(rewriter: &Rewriter<'_>, low: Value, high: Value) -> Option<i128> {
     if let (Some(a), Some(b)) = (rewriter.int_of(low), rewriter.int_of(high)) {
         return Some(b - a);
     }
@@ -24,7 +24,7 @@ fn distance(rewriter: &Rewriter<'_>, low: Value, high: Value) -> Option<i128> {
     // The difference of `x + c` and `x` is `c` only if the sum does not wrap.
     let sum = rewriter.defined_by(high, OpKind::ArithAddi)?;
     let by = rewriter.int_of(rewriter.operand(sum, 1))?;
-    let (nsw, _) = super::arith::overflow(rewriter.ir, sum);
+    let (nsw, _) = super::arith::overflow_flags(rewriter.ir, sum);
     (rewriter.operand(sum, 0) == low && nsw).then_some(by)
 }
 
@@ -36,7 +36,7 @@ fn trivial_for(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let all = operands(rewriter.ir, op);
     let [low, high, step, inits @ ..] = &all[..] else { return false };
-    let Some(distance) = distance(rewriter, *low, *high) else { return false };
+    let Some(distance) = bound_distance(rewriter, *low, *high) else { return false };
     if distance <= 0 {
         rewriter.replace(op, inits);
         return true;
@@ -123,7 +123,7 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let inits = all[3 * n..].to_vec();
     let mut short = Vec::new();
     for at in 0..n {
-        let Some(distance) = distance(rewriter, all[at], all[n + at]) else { continue };
+        let Some(distance) = bound_distance(rewriter, all[at], all[n + at]) else { continue };
         if distance <= 0 {
             rewriter.replace(op, &inits);
             return true;
@@ -137,7 +137,7 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let Some(end) = rewriter.ir.last_op(block) else { return false };
     if short.len() == n {
-        return run_parallel_once(rewriter, op, block, end, &all[..n], &inits);
+        return inline_parallel_body(rewriter, op, block, end, &all[..n], &inits);
     }
     let kept: Vec<usize> = (0..n).filter(|it| !short.contains(it)).collect();
     let mut inputs = Vec::new();
@@ -148,7 +148,7 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let types = types(rewriter.ir, &results(rewriter.ir, op));
     let new = rewriter.rebuild(op, &inputs, &types);
     let sizes = [kept.len(), kept.len(), kept.len(), inits.len()];
-    let attr = super::memref::segments(rewriter.ir, &sizes);
+    let attr = super::memref::segments_attr(rewriter.ir, &sizes);
     rewriter.set_attr(new, "operandSegmentSizes", attr);
     for &at in short.iter().rev() {
         rewriter.replace_uses(args[at], all[at]);
@@ -161,7 +161,7 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Replaces a loop of one iteration by its body. Each result is the reduction of the initial value
 /// and the value of that iteration.
-fn run_parallel_once(
+fn inline_parallel_body(
     rewriter: &mut Rewriter<'_>,
     op: Op,
     block: noisy_syntax::Block,
@@ -181,7 +181,7 @@ fn run_parallel_once(
     if !is_whole {
         return false;
     }
-    rewriter.inline_block_but_end(block, op, lows);
+    rewriter.inline_block_without_terminator(block, op, lows);
     let mut values = Vec::new();
     for ((region, &init), value) in
         reductions.into_iter().zip(inits).zip(operands(rewriter.ir, end))

@@ -1,7 +1,9 @@
 //! Patterns of `memref`.
 
 use noisy_syntax::rewrite::NewOp;
-use noisy_syntax::{Attr, AttrData, Dim, Ir, Layout, Op, OpKind, Sign, Type, TypeData, Value};
+use noisy_syntax::{
+    Attr, AttrData, Dim, Ir, Op, OpKind, Sign, StridedLayout, Type, TypeData, Value,
+};
 
 use super::patterns;
 use crate::rewrite::greedy::Pattern;
@@ -29,17 +31,17 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 /// Returns the attribute that lists the sizes of operand segments.
-pub(crate) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
-    let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
+pub(crate) fn segments_attr(ir: &mut Ir, sizes: &[usize]) -> Attr {
+    let element = ir.interner.intern_type(TypeData::Int { width: 32, sign: Sign::Signless });
     let int = |ir: &mut Ir, value: usize| {
-        ir.interner.attr(AttrData::Int { value: value as i128, ty: element })
+        ir.interner.intern_attr(AttrData::Int { value: value as i128, ty: element })
     };
     let values = sizes.iter().map(|&it| int(ir, it)).collect();
-    ir.interner.attr(AttrData::DenseArray { element, values })
+    ir.interner.intern_attr(AttrData::DenseArray { element, values })
 }
 
 /// Returns the integers of a dense array attribute.
-pub(super) fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
+pub(super) fn int_array(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     match ir.interner.attr_data(ir.attr(op, name)?) {
         AttrData::DenseArray { values, .. } => {
             let number = |&it: &Attr| match ir.interner.attr_data(it) {
@@ -52,12 +54,12 @@ pub(super) fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     }
 }
 
-pub(super) fn i64s(ir: &mut Ir, values: &[i64]) -> Attr {
+pub(super) fn i64_array_attr(ir: &mut Ir, values: &[i64]) -> Attr {
     let int = |ir: &mut Ir, value: i64| {
-        ir.interner.attr(AttrData::Int { value: value.into(), ty: Type::I64 })
+        ir.interner.intern_attr(AttrData::Int { value: value.into(), ty: Type::I64 })
     };
     let values = values.iter().map(|&it| int(ir, it)).collect();
-    ir.interner.attr(AttrData::DenseArray { element: Type::I64, values })
+    ir.interner.intern_attr(AttrData::DenseArray { element: Type::I64, values })
 }
 
 fn is_ranked(ir: &Ir, value: Value) -> bool {
@@ -86,7 +88,7 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             return true;
         }
         // The cast from the source to the result type must be valid.
-        if kind == OpKind::MemrefCast && !may_cast(rewriter.ir, rewriter.ty(from), result) {
+        if kind == OpKind::MemrefCast && !is_cast_valid(rewriter.ir, rewriter.ty(from), result) {
             continue;
         }
         rewriter.set_operand(op, at, from);
@@ -101,7 +103,7 @@ fn result_is_ranked(ir: &Ir, op: Op) -> bool {
 
 /// Returns true if a cast from one ranked buffer type to another is valid: sizes, strides and
 /// offsets that are static in both types are equal.
-fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
+fn is_cast_valid(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let data = |it: Type| match ir.interner.type_data(it) {
         TypeData::MemRef { dims: Some(dims), element, rest } => Some((dims, *element, rest)),
         _ => None,
@@ -116,11 +118,11 @@ fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
         && a.0.iter().zip(b.0).all(|(x, y)| x == y || *x == Dim::Dynamic || *y == Dim::Dynamic)
         && (a.2 == b.2
             || a.2.iter().filter(is_space).eq(b.2.iter().filter(is_space))
-                && have_one_layout(ir, from, to))
+                && have_compatible_layouts(ir, from, to))
 }
 
 /// Returns true if the strides and offsets that are static in both types are equal.
-fn have_one_layout(ir: &Ir, from: Type, to: Option<Type>) -> bool {
+fn have_compatible_layouts(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let layout = |it: Type| ir.interner.layout(it);
     let (Some(a), Some(b)) = (layout(from), to.and_then(layout)) else { return false };
     let agree = |(x, y): (&Option<i64>, &Option<i64>)| x == y || x.is_none() || y.is_none();
@@ -142,9 +144,11 @@ fn copy_to_itself(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// Returns a buffer type with other sizes.
 pub(super) fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
     match ir.interner.type_data(ty).clone() {
-        TypeData::MemRef { element, rest, .. } => {
-            Some(ir.interner.ty(TypeData::MemRef { dims: Some(dims.into()), element, rest }))
-        }
+        TypeData::MemRef { element, rest, .. } => Some(ir.interner.intern_type(TypeData::MemRef {
+            dims: Some(dims.into()),
+            element,
+            rest,
+        })),
         _ => None,
     }
 }
@@ -179,7 +183,7 @@ fn known_sizes(
 
 /// Makes constant sizes of an allocation static.
 fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(counts) = ints(rewriter.ir, op, "operandSegmentSizes") else { return false };
+    let Some(counts) = int_array(rewriter.ir, op, "operandSegmentSizes") else { return false };
     let all = operands(rewriter.ir, op);
     let (Some(&n), 2) = (counts.first(), counts.len()) else { return false };
     let (sizes, symbols) = all.split_at((n as usize).min(all.len()));
@@ -190,7 +194,7 @@ fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     };
     let Some((dims, left)) = known_sizes(rewriter, dims, sizes) else { return false };
     let Some(new_type) = with_dims(rewriter.ir, ty, dims) else { return false };
-    let counts = segments(rewriter.ir, &[left.len(), symbols.len()]);
+    let counts = segments_attr(rewriter.ir, &[left.len(), symbols.len()]);
     let inputs: Vec<Value> = left.iter().chain(symbols).copied().collect();
     let new = rewriter.rebuild(op, &inputs, &[new_type]);
     rewriter.set_attr(new, "operandSegmentSizes", counts);
@@ -264,18 +268,18 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Returns the offset and the strides of a subview.
-fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Layout> {
+fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<StridedLayout> {
     let known = |list: &[i64]| -> Vec<Option<i64>> {
         list.iter().map(|&it| (it != DYNAMIC).then_some(it)).collect()
     };
     let [offsets, _, steps] = lists;
-    let part = ir.interner.layout(from)?.part(&known(offsets), &known(steps));
+    let part = ir.interner.layout(from)?.subview(&known(offsets), &known(steps));
     (part.strides.len() == offsets.len()).then_some(part)
 }
 
 /// Returns the type of a subview without some dimensions.
 fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize]) -> Option<Type> {
-    let Layout { offset: at, strides } = subview_layout(ir, from, lists)?;
+    let StridedLayout { offset: at, strides } = subview_layout(ir, from, lists)?;
     let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(from).clone() else {
         return None;
     };
@@ -289,8 +293,8 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize
         text += &format!(", offset: {}", word(&at));
     }
     text.push('>');
-    let name = ir.interner.name(&text);
-    let strided = ir.interner.attr(AttrData::Text(name, None));
+    let name = ir.interner.intern_name(&text);
+    let strided = ir.interner.intern_attr(AttrData::Text(name, None));
     // Keeps the memory space.
     let spaces = rest.iter().copied().filter(|&it| {
         !matches!(ir.interner.attr_data(it), AttrData::Affine(_))
@@ -306,26 +310,30 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize
         })
         .collect();
     let data = TypeData::MemRef { dims: Some(dims.into()), element, rest: rest.into() };
-    Some(ir.interner.ty(data))
+    Some(ir.interner.intern_type(data))
 }
 
 /// The value in a static list for a number that is given by an operand.
 pub(super) const DYNAMIC: i64 = i64::MIN;
-pub(super) const LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
+pub(super) const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
 /// Offsets, sizes and strides: the static lists, and the operands for entries that are [`DYNAMIC`].
 pub(super) type SubviewParts = ([Vec<i64>; 3], [Vec<Value>; 3]);
 
 /// Returns the static lists of a subview or cast, and the operands of each list.
 pub(super) fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
-    let counts = ints(ir, op, "operandSegmentSizes")?;
+    let counts = int_array(ir, op, "operandSegmentSizes")?;
     let all = operands(ir, op);
     let [1, a, b, c] = counts[..] else { return None };
     let (a, b, c) = (usize::try_from(a).ok()?, usize::try_from(b).ok()?, usize::try_from(c).ok()?);
     if all.len() != 1 + a + b + c {
         return None;
     }
-    let lists = [ints(ir, op, LISTS[0])?, ints(ir, op, LISTS[1])?, ints(ir, op, LISTS[2])?];
+    let lists = [
+        int_array(ir, op, STATIC_LISTS[0])?,
+        int_array(ir, op, STATIC_LISTS[1])?,
+        int_array(ir, op, STATIC_LISTS[2])?,
+    ];
     let values = [all[1..=a].to_vec(), all[1 + a..1 + a + b].to_vec(), all[1 + a + b..].to_vec()];
     let fits = lists
         .iter()
@@ -373,15 +381,15 @@ fn replace_subview(
     let mut inputs = vec![source];
     inputs.extend(left.iter().flatten());
     let mut new = NewOp::new("memref.subview").operands(&inputs).results(&[new_type]);
-    for (name, list) in LISTS.iter().zip(lists) {
-        new = new.attr(name, i64s(rewriter.ir, list));
+    for (name, list) in STATIC_LISTS.iter().zip(lists) {
+        new = new.attr(name, i64_array_attr(rewriter.ir, list));
     }
     let counts = [1, left[0].len(), left[1].len(), left[2].len()];
-    new = new.attr("operandSegmentSizes", segments(rewriter.ir, &counts));
+    new = new.attr("operandSegmentSizes", segments_attr(rewriter.ir, &counts));
     if new_type == ty {
         rewriter.replace_with(op, new);
     } else {
-        let new = rewriter.insert(new, noisy_syntax::rewrite::Point::Before(op));
+        let new = rewriter.insert(new, noisy_syntax::rewrite::InsertionPoint::Before(op));
         cast_and_replace(rewriter, op, new, ty);
     }
     true
@@ -457,7 +465,7 @@ fn whole_subview_of_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Replaces a subview that covers a buffer by a cast of the buffer.
 fn whole_buffer(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(source) = whole(rewriter.ir, op) else { return false };
+    let Some(source) = source_if_covered(rewriter.ir, op) else { return false };
     let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
     let n_dims = |it: &[Dim]| it.len();
     let result = rewriter.ir.op(op).results[0];
@@ -469,14 +477,14 @@ fn whole_buffer(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Returns the source of a subview that covers it and has the same type.
-pub(crate) fn whole_subview(ir: &Ir, op: Op) -> Option<Value> {
-    let source = whole(ir, op)?;
+pub(crate) fn source_of_identical_subview(ir: &Ir, op: Op) -> Option<Value> {
+    let source = source_if_covered(ir, op)?;
     let result = *ir.op(op).results.first()?;
     (ir.value(source).ty == ir.value(result).ty).then_some(source)
 }
 
 /// Returns the source of a subview that covers it.
-fn whole(ir: &Ir, op: Op) -> Option<Value> {
+fn source_if_covered(ir: &Ir, op: Op) -> Option<Value> {
     let (lists, values) = subview_parts(ir, op)?;
     let source = operand(ir, op, 0)?;
     if values.iter().any(|it| !it.is_empty()) {

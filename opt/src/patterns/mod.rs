@@ -22,7 +22,7 @@ mod whiles;
 use crate::rewrite::greedy::Pattern;
 
 /// The patterns that only remove unused values.
-pub(crate) const DEAD_VALUES: &[&str] =
+pub(crate) const DEAD_VALUE_PATTERNS: &[&str] =
     &["unused_results", "fixed_iter_args", "unused_while_results", "unused_while_args"];
 
 /// Returns all patterns of `canonicalize`.

@@ -1,9 +1,9 @@
 //! Patterns of nested `scf.parallel` loops and of `scf.forall`.
 
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Op, OpKind, Type, Value};
 
-use super::memref::{DYNAMIC, i64s, ints, segments};
+use super::memref::{DYNAMIC, i64_array_attr, int_array, segments_attr};
 use super::patterns;
 use super::scf::{only_block, regions, results, terminator, types};
 use crate::rewrite::greedy::Pattern;
@@ -16,7 +16,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 /// Returns the ops in the body of a loop, without the terminator.
-fn body(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
+fn body_ops(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
     let [region] = regions(rewriter.ir, op)[..] else { return None };
     let mut ops: Vec<Op> = rewriter.ir.block_ops(only_block(rewriter.ir, region)?).collect();
     ops.pop()?;
@@ -25,7 +25,7 @@ fn body(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
 
 /// Merges a parallel loop with the only op in it, another parallel loop.
 fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(&[inner]) = body(rewriter, op).as_deref() else { return false };
+    let Some(&[inner]) = body_ops(rewriter, op).as_deref() else { return false };
     let kinds = [op, inner].map(|it| rewriter.ir.op(it).kind);
     if kinds != [OpKind::ScfParallel; 2] {
         return false;
@@ -51,9 +51,9 @@ fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         }
     }
     let n = (outer.len() + own.len()) / 3;
-    let sizes = segments(rewriter.ir, &[n, n, n, 0]);
+    let sizes = segments_attr(rewriter.ir, &[n, n, n, 0]);
     let new = NewOp::new("scf.parallel").operands(&inputs).attr("operandSegmentSizes", sizes);
-    let new = rewriter.insert(new.regions(1), Point::Before(op));
+    let new = rewriter.insert(new.regions(1), InsertionPoint::Before(op));
     let region = regions(rewriter.ir, new)[0];
     let block = rewriter.ir.add_block(region, &vec![Type::INDEX; n]);
     let args = rewriter.ir.block(block).args.to_vec();
@@ -63,7 +63,7 @@ fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let ops: Vec<Op> = rewriter.ir.block_ops(inner_block).collect();
     for it in ops {
-        rewriter.move_op(it, Point::End(block));
+        rewriter.move_op(it, InsertionPoint::End(block));
     }
     rewriter.erase(op);
     true
@@ -71,16 +71,16 @@ fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// The lower bounds, upper bounds and steps of a loop (the static lists, and the operands for
 /// dynamic entries), and its outputs.
-type Bounds = ([Vec<i64>; 3], [Vec<Option<Value>>; 3], Vec<Value>);
+type ForallBounds = ([Vec<i64>; 3], [Vec<Option<Value>>; 3], Vec<Value>);
 
-const LISTS: [&str; 3] = ["staticLowerBound", "staticUpperBound", "staticStep"];
+const STATIC_BOUNDS: [&str; 3] = ["staticLowerBound", "staticUpperBound", "staticStep"];
 
-fn bounds(rewriter: &Rewriter<'_>, op: Op) -> Option<Bounds> {
+fn forall_bounds(rewriter: &Rewriter<'_>, op: Op) -> Option<ForallBounds> {
     let mut all = operands(rewriter.ir, op).into_iter();
     let mut lists: [Vec<i64>; 3] = Default::default();
     let mut values: [Vec<Option<Value>>; 3] = Default::default();
-    for (at, name) in LISTS.iter().enumerate() {
-        lists[at] = ints(rewriter.ir, op, name)?;
+    for (at, name) in STATIC_BOUNDS.iter().enumerate() {
+        lists[at] = int_array(rewriter.ir, op, name)?;
         for &it in &lists[at] {
             values[at].push(if it == DYNAMIC { Some(all.next()?) } else { None });
         }
@@ -90,17 +90,21 @@ fn bounds(rewriter: &Rewriter<'_>, op: Op) -> Option<Bounds> {
 }
 
 /// Replaces a loop by a loop with other bounds and the same regions.
-fn rebuilt(rewriter: &mut Rewriter<'_>, op: Op, (lists, values, outputs): &Bounds) -> Op {
+fn rebuild_with_bounds(
+    rewriter: &mut Rewriter<'_>,
+    op: Op,
+    (lists, values, outputs): &ForallBounds,
+) -> Op {
     let dynamic = values.clone().map(|it| it.into_iter().flatten().collect::<Vec<Value>>());
     let sizes = [dynamic[0].len(), dynamic[1].len(), dynamic[2].len(), outputs.len()];
     let inputs: Vec<Value> = dynamic.iter().flatten().chain(outputs).copied().collect();
     let types = types(rewriter.ir, &results(rewriter.ir, op));
     let new = rewriter.rebuild(op, &inputs, &types);
-    for (name, list) in LISTS.iter().zip(lists) {
-        let attr = i64s(rewriter.ir, list);
+    for (name, list) in STATIC_BOUNDS.iter().zip(lists) {
+        let attr = i64_array_attr(rewriter.ir, list);
         rewriter.set_attr(new, name, attr);
     }
-    let sizes = segments(rewriter.ir, &sizes);
+    let sizes = segments_attr(rewriter.ir, &sizes);
     rewriter.set_attr(new, "operandSegmentSizes", sizes);
     let values = results(rewriter.ir, new);
     rewriter.replace(op, &values);
@@ -109,7 +113,7 @@ fn rebuilt(rewriter: &mut Rewriter<'_>, op: Op, (lists, values, outputs): &Bound
 
 /// Makes constant bounds and steps static.
 fn known_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(mut all) = bounds(rewriter, op) else { return false };
+    let Some(mut all) = forall_bounds(rewriter, op) else { return false };
     let mut is_changed = false;
     for (list, values) in all.0.iter_mut().zip(&mut all.1) {
         for (number, value) in list.iter_mut().zip(values) {
@@ -122,7 +126,7 @@ fn known_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         }
     }
     if is_changed {
-        rebuilt(rewriter, op, &all);
+        rebuild_with_bounds(rewriter, op, &all);
     }
     is_changed
 }
@@ -133,7 +137,7 @@ fn short_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_mapped = rewriter.ir.attr(op, "mapping").is_some_and(|it| {
         !matches!(rewriter.ir.interner.attr_data(it), noisy_syntax::AttrData::Array(list) if list.is_empty())
     });
-    let Some((lists, values, outputs)) = bounds(rewriter, op).filter(|_| !is_mapped) else {
+    let Some((lists, values, outputs)) = forall_bounds(rewriter, op).filter(|_| !is_mapped) else {
         return false;
     };
     let mut short = Vec::new();
@@ -187,6 +191,6 @@ fn short_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kept_values = values.map(|it| {
         it.into_iter().enumerate().filter(|it| keep(it.0)).map(|it| it.1).collect::<Vec<_>>()
     });
-    rebuilt(rewriter, op, &(kept_lists, kept_values, outputs));
+    rebuild_with_bounds(rewriter, op, &(kept_lists, kept_values, outputs));
     true
 }

@@ -5,8 +5,8 @@
 //! group for each dimension of the shorter shape. Groups are composed only for buffers with the
 //! identity layout, in which the shape determines the address of each element.
 
-use noisy_syntax::affine::{Affine, Body, Expr};
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::affine::{Affine, AffineBody, AffineExpr};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Attr, AttrData, Def, Dim, Ir, Op, OpKind, Type, TypeData, Value};
 
 use super::memref::with_dims;
@@ -37,18 +37,18 @@ fn groups(ir: &Ir, op: Op) -> Option<Groups> {
 
 fn groups_attr(ir: &mut Ir, groups: &Groups) -> Attr {
     let int = |ir: &mut Ir, value: i64| {
-        ir.interner.attr(AttrData::Int { value: value.into(), ty: Type::I64 })
+        ir.interner.intern_attr(AttrData::Int { value: value.into(), ty: Type::I64 })
     };
     let mut all = Vec::new();
     for group in groups {
         let numbers: Vec<Attr> = group.iter().map(|&it| int(ir, it)).collect();
-        all.push(ir.interner.attr(AttrData::Array(numbers.into())));
+        all.push(ir.interner.intern_attr(AttrData::Array(numbers.into())));
     }
-    ir.interner.attr(AttrData::Array(all.into()))
+    ir.interner.intern_attr(AttrData::Array(all.into()))
 }
 
 /// Returns true if a type has the identity layout.
-fn is_plain(ir: &Ir, ty: Type) -> bool {
+fn has_identity_layout(ir: &Ir, ty: Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::MemRef { dims: Some(_), rest, .. }
         if rest.iter().all(|&it| !is_layout(ir, it)))
 }
@@ -83,7 +83,7 @@ fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return true;
     }
     let is_collapse = rewriter.ir.op(op).kind == OpKind::MemrefCollapseShape;
-    let Some(inner) = rewriter.defined_by(source, opposite(rewriter.ir.op(op).kind)) else {
+    let Some(inner) = rewriter.defined_by(source, inverse_reshape(rewriter.ir.op(op).kind)) else {
         return false;
     };
     let from = rewriter.operand(inner, 0);
@@ -107,7 +107,7 @@ fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-fn opposite(kind: OpKind) -> OpKind {
+fn inverse_reshape(kind: OpKind) -> OpKind {
     match kind {
         OpKind::MemrefExpandShape => OpKind::MemrefCollapseShape,
         _ => OpKind::MemrefExpandShape,
@@ -115,7 +115,7 @@ fn opposite(kind: OpKind) -> OpKind {
 }
 
 /// Composes two reassociations: each outer group becomes the union of its inner groups.
-fn joined(outer: &Groups, inner: &Groups) -> Option<Groups> {
+fn compose_groups(outer: &Groups, inner: &Groups) -> Option<Groups> {
     let of = |group: &Vec<i64>| -> Option<Vec<i64>> {
         let parts: Option<Vec<&Vec<i64>>> =
             group.iter().map(|&it| inner.get(usize::try_from(it).ok()?)).collect();
@@ -125,34 +125,36 @@ fn joined(outer: &Groups, inner: &Groups) -> Option<Groups> {
 }
 
 /// A reshape of the result of another reshape. All buffers have the identity layout.
-struct Twice {
+struct ReshapePair {
     /// The operand of the first reshape.
     source: Value,
     result: Value,
     /// The groups of the second reshape.
-    ours: Groups,
-    theirs: Groups,
+    outer_groups: Groups,
+    inner_groups: Groups,
 }
 
-impl Twice {
+impl ReshapePair {
     /// Returns the pair of an op and the op of kind `before` that defines its operand.
     fn of(rewriter: &Rewriter<'_>, op: Op, before: OpKind) -> Option<Self> {
         let (middle, result) = source_and_result(rewriter, op);
         let inner = rewriter.defined_by(middle, before)?;
         let source = rewriter.operand(inner, 0);
-        let is_plain = |it: Value| is_plain(rewriter.ir, rewriter.ty(it));
+        let is_plain = |it: Value| has_identity_layout(rewriter.ir, rewriter.ty(it));
         if ![source, middle, result].into_iter().all(is_plain) {
             return None;
         }
         let (ours, theirs) = (groups(rewriter.ir, op)?, groups(rewriter.ir, inner)?);
-        Some(Self { source, result, ours, theirs })
+        Some(Self { source, result, outer_groups: ours, inner_groups: theirs })
     }
 }
 
 /// Merges two expansions or two collapses.
 fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
-    let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, kind) else {
+    let Some(ReshapePair { source, result, outer_groups: ours, inner_groups: theirs }) =
+        ReshapePair::of(rewriter, op, kind)
+    else {
         return false;
     };
     // A shape without dimensions has no groups.
@@ -160,9 +162,9 @@ fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let joined = if is_scalar(source) || is_scalar(result) {
         Some(Vec::new())
     } else if kind == OpKind::MemrefCollapseShape {
-        joined(&ours, &theirs)
+        compose_groups(&ours, &theirs)
     } else {
-        joined(&theirs, &ours)
+        compose_groups(&theirs, &ours)
     };
     let Some(joined) = joined else { return false };
     let mut inputs = crate::rewrite::operands(rewriter.ir, op);
@@ -176,7 +178,8 @@ fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// Merges an expansion and a collapse.
 fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
-    let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, opposite(kind))
+    let Some(ReshapePair { source, result, outer_groups: ours, inner_groups: theirs }) =
+        ReshapePair::of(rewriter, op, inverse_reshape(kind))
     else {
         return false;
     };
@@ -188,11 +191,15 @@ fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let found = if kind == OpKind::MemrefCollapseShape {
-        if is_shorter { within(&theirs, &ours) } else { within(&ours, &theirs) }
+        if is_shorter {
+            group_finer_groups(&theirs, &ours)
+        } else {
+            group_finer_groups(&ours, &theirs)
+        }
     } else if is_shorter {
-        collapsing(&theirs, &ours, &from, &to)
+        collapsing_groups(&theirs, &ours, &from, &to)
     } else {
-        collapsing(&ours, &theirs, &to, &from)
+        collapsing_groups(&ours, &theirs, &to, &from)
     };
     let Some(found) = found else { return false };
     let attr = groups_attr(rewriter.ir, &found);
@@ -209,7 +216,7 @@ fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             })
             .collect();
         let Some(fixed) = fixed else { return false };
-        let sizes = super::memref::i64s(rewriter.ir, &fixed);
+        let sizes = super::memref::i64_array_attr(rewriter.ir, &fixed);
         NewOp::new("memref.expand_shape").operands(&[source]).attr("static_output_shape", sizes)
     };
     rewriter.replace_with(op, new.attr("reassociation", attr).results(&[ty]));
@@ -218,7 +225,7 @@ fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Returns the numbers of the finer groups in each of the coarser groups. Both partition the same
 /// dimensions.
-fn within(finer: &Groups, coarser: &Groups) -> Option<Groups> {
+fn group_finer_groups(finer: &Groups, coarser: &Groups) -> Option<Groups> {
     let mut out = Vec::new();
     let mut at = 0;
     for group in coarser {
@@ -242,14 +249,14 @@ fn within(finer: &Groups, coarser: &Groups) -> Option<Groups> {
 
 /// Returns the groups that collapse the longer shape to the shorter one, if any, given the groups
 /// that collapse both to the same shape.
-fn collapsing(
+fn collapsing_groups(
     long_groups: &Groups,
     short_groups: &Groups,
     long: &[Dim],
     short: &[Dim],
 ) -> Option<Groups> {
     if long_groups.is_empty() {
-        return by_sizes(long, short);
+        return groups_by_size(long, short);
     }
     let mut out = Vec::new();
     for (a, b) in long_groups.iter().zip(short_groups) {
@@ -264,7 +271,7 @@ fn collapsing(
             out.extend(a.iter().map(|&it| vec![it]));
             continue;
         }
-        let found = by_sizes(own, other)?;
+        let found = groups_by_size(own, other)?;
         out.extend(
             found
                 .into_iter()
@@ -276,7 +283,7 @@ fn collapsing(
 
 /// Returns the groups of a longer shape whose products are the sizes of a shorter shape. Trailing
 /// sizes of one belong to the last group.
-fn by_sizes(long: &[Dim], short: &[Dim]) -> Option<Groups> {
+fn groups_by_size(long: &[Dim], short: &[Dim]) -> Option<Groups> {
     if long.len() <= short.len() {
         return None;
     }
@@ -329,7 +336,7 @@ fn collapse_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(cast) = rewriter.defined_by(middle, OpKind::MemrefCast) else { return false };
     let source = rewriter.operand(cast, 0);
     let (from, to, ty) = (rewriter.ty(source), rewriter.ty(middle), rewriter.ty(result));
-    if ![from, to, ty].iter().all(|&it| is_plain(rewriter.ir, it)) {
+    if ![from, to, ty].iter().all(|&it| has_identity_layout(rewriter.ir, it)) {
         return false;
     }
     let (Some(dims), Some(groups)) = (shape(rewriter.ir, source), groups(rewriter.ir, op)) else {
@@ -364,9 +371,9 @@ fn collapse_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// Returns the source dimension of each dimension of a transposed buffer.
 fn permutation(ir: &Ir, op: Op) -> Option<Vec<u32>> {
     let map = ir.interner.affine(ir.attr(op, "permutation")?)?;
-    let Body::Map(results) = &map.body else { return None };
-    let dim = |it: &Expr| match it {
-        Expr::Dim(at) => Some(*at),
+    let AffineBody::Map(results) = &map.body else { return None };
+    let dim = |it: &AffineExpr| match it {
+        AffineExpr::Dim(at) => Some(*at),
         _ => None,
     };
     results.iter().map(dim).collect()
@@ -381,11 +388,11 @@ fn transpose_of_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     else {
         return false;
     };
-    let exprs: Option<Vec<Expr>> =
-        ours.iter().map(|&it| theirs.get(it as usize).map(|&it| Expr::Dim(it))).collect();
+    let exprs: Option<Vec<AffineExpr>> =
+        ours.iter().map(|&it| theirs.get(it as usize).map(|&it| AffineExpr::Dim(it))).collect();
     let Some(exprs) = exprs else { return false };
-    let map = Affine { n_dims: theirs.len() as u32, n_symbols: 0, body: Body::Map(exprs) };
-    let map = rewriter.ir.interner.attr(AttrData::Affine(map));
+    let map = Affine { n_dims: theirs.len() as u32, n_symbols: 0, body: AffineBody::Map(exprs) };
+    let map = rewriter.ir.interner.intern_attr(AttrData::Affine(map));
     let source = rewriter.operand(inner, 0);
     rewriter.set_operand(op, 0, source);
     rewriter.set_attr(op, "permutation", map);
@@ -423,7 +430,7 @@ fn size_of_reshape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     // The load is inserted after the reshape, so the shape has the values that the reshape read.
     let is_near = rewriter.ir.op(op).parent == rewriter.ir.op(reshape).parent
         && rewriter.ir.block_of(op) == rewriter.ir.block_of(reshape);
-    if !is_near || !is_there(rewriter.ir, index, reshape) {
+    if !is_near || !is_available_at(rewriter.ir, index, reshape) {
         return false;
     }
     let sizes = rewriter.operand(reshape, 1);
@@ -432,11 +439,11 @@ fn size_of_reshape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let load = NewOp::new("memref.load").operands(&[sizes, index]).results(&[element]);
-    let load = rewriter.insert(load, Point::After(reshape));
+    let load = rewriter.insert(load, InsertionPoint::After(reshape));
     let mut size = rewriter.ir.op(load).results[0];
     if element != Type::INDEX {
         let cast = NewOp::new("arith.index_cast").operands(&[size]).results(&[Type::INDEX]);
-        let cast = rewriter.insert(cast, Point::After(load));
+        let cast = rewriter.insert(cast, InsertionPoint::After(load));
         size = rewriter.ir.op(cast).results[0];
     }
     rewriter.replace(op, &[size]);
@@ -445,7 +452,7 @@ fn size_of_reshape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Returns true if a value that is available at a later op of the same block is also available at
 /// `at`.
-fn is_there(ir: &Ir, value: Value, at: Op) -> bool {
+fn is_available_at(ir: &Ir, value: Value, at: Op) -> bool {
     let region = ir.op(at).parent;
     let (own, is_before) = match ir.value(value).def {
         Def::Argument(block, _) => {

@@ -1,12 +1,12 @@
 //! Patterns of structured control flow: `scf.if`, `scf.index_switch` and `scf.execute_region`.
 
 use noisy_dataflow::flow;
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::compare::negated;
+use super::compare::operand_of_not;
 use super::patterns;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
@@ -70,7 +70,7 @@ pub(super) fn inline_region(
 
 /// Rewrites `if !c` to `if c` with swapped regions.
 fn swap_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(condition) = negated(rewriter, rewriter.operand(op, 0)) else { return false };
+    let Some(condition) = operand_of_not(rewriter, rewriter.operand(op, 0)) else { return false };
     let all = regions(rewriter.ir, op);
     // Without an else region, the regions cannot be swapped.
     if all.len() != 2 || all.iter().any(|&it| only_block(rewriter.ir, it).is_none()) {
@@ -78,7 +78,7 @@ fn swap_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let types = types(rewriter.ir, &results(rewriter.ir, op));
     let new = NewOp::new("scf.if").operands(&[condition]).results(&types).regions(2);
-    let new = rewriter.insert(new, Point::Before(op));
+    let new = rewriter.insert(new, InsertionPoint::Before(op));
     let to = regions(rewriter.ir, new);
     for (from, to) in all.into_iter().zip(to.into_iter().rev()) {
         move_block(rewriter, from, to);
@@ -94,7 +94,7 @@ fn move_block(rewriter: &mut Rewriter<'_>, from: Region, to: Region) {
     let target = rewriter.ir.add_block(to, &[]);
     let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
     for op in ops {
-        rewriter.move_op(op, Point::End(target));
+        rewriter.move_op(op, InsertionPoint::End(target));
     }
 }
 
@@ -192,7 +192,7 @@ fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             None => {
                 let ty = rewriter.ty(a[at]);
                 let select = NewOp::new("arith.select").operands(&[condition, a[at], b[at]]);
-                rewriter.value(select.results(&[ty]), new)
+                rewriter.insert_value(select.results(&[ty]), new)
             }
         });
     }
@@ -247,7 +247,7 @@ fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     rewriter.erase_block(block);
-    rewriter.touch(op);
+    rewriter.mark_changed(op);
     true
 }
 
@@ -283,7 +283,7 @@ fn known_result(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             (Some(-1), Some(0)) => rewriter.replace_uses(result, condition),
             (Some(0), Some(-1)) => {
                 let ones = rewriter.int(-1, Type::I1, op);
-                let not = rewriter.binary("arith.xori", condition, ones, op);
+                let not = rewriter.insert_binary("arith.xori", condition, ones, op);
                 rewriter.replace_uses(result, not);
             }
             _ => continue,
@@ -301,7 +301,8 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     };
     let (c, d) = (rewriter.operand(before, 0), rewriter.operand(op, 0));
     let is_same = c == d;
-    let is_opposite = negated(rewriter, d) == Some(c) || negated(rewriter, c) == Some(d);
+    let is_opposite =
+        operand_of_not(rewriter, d) == Some(c) || operand_of_not(rewriter, c) == Some(d);
     if !is_same && !is_opposite {
         return false;
     }
@@ -350,7 +351,7 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let types = types(rewriter.ir, &[old.clone(), own.clone()].concat());
     let new = NewOp::new("scf.if").operands(&[c]).results(&types);
     // The merged op is inserted at the second one. No ops are between them.
-    let new = rewriter.insert(new, Point::Before(op));
+    let new = rewriter.insert(new, InsertionPoint::Before(op));
     rewriter.ir.move_regions(kept, new);
     let targets = regions(rewriter.ir, new);
     for at in 0..2 {
@@ -366,14 +367,14 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         };
         if let Some(from) = from {
             let first = rewriter.ir.block_ops(block).next().filter(|_| !is_first_kept);
-            let to = first.map_or(Point::End(block), Point::Before);
+            let to = first.map_or(InsertionPoint::End(block), InsertionPoint::Before);
             let ops: Vec<Op> = rewriter.ir.block_ops(from).collect();
             let (_, ops) = ops.split_last().expect("a block ends with a terminator");
             for &it in ops {
                 rewriter.move_op(it, to);
             }
         }
-        rewriter.insert(NewOp::new("scf.yield").operands(&yielded[at]), Point::End(block));
+        rewriter.insert(NewOp::new("scf.yield").operands(&yielded[at]), InsertionPoint::End(block));
     }
     let values = results(rewriter.ir, new);
     let (a, b) = values.split_at(old.len());
@@ -446,7 +447,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !effects::is_outside(rewriter.ir, inner_condition, yes) {
         return false;
     }
-    let both = rewriter.binary("arith.andi", condition, inner_condition, op);
+    let both = rewriter.insert_binary("arith.andi", condition, inner_condition, op);
     let all = results(rewriter.ir, op);
     let kept: Vec<(usize, usize)> = from
         .iter()
@@ -458,7 +459,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         .collect();
     let types: Vec<Type> = kept.iter().map(|&(at, _)| rewriter.ty(all[at])).collect();
     let new = NewOp::new("scf.if").operands(&[both]).results(&types).regions(2);
-    let new = rewriter.insert(new, Point::Before(op));
+    let new = rewriter.insert(new, InsertionPoint::Before(op));
     let [to_yes, to_no] = regions(rewriter.ir, new)[..] else { return false };
     let inner_yields =
         terminator(rewriter.ir, inner_yes).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
@@ -470,7 +471,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !kept.is_empty() {
         let block = rewriter.ir.add_block(to_no, &[]);
         let values: Vec<Value> = kept.iter().map(|&(at, _)| otherwise[at]).collect();
-        rewriter.insert(NewOp::new("scf.yield").operands(&values), Point::End(block));
+        rewriter.insert(NewOp::new("scf.yield").operands(&values), InsertionPoint::End(block));
     }
     let new_results = results(rewriter.ir, new);
     let mut next = new_results.into_iter();
@@ -482,7 +483,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             From::Outside(a, b) => {
                 let ty = rewriter.ty(a);
                 let select = NewOp::new("arith.select").operands(&[condition, a, b]);
-                rewriter.value(select.results(&[ty]), new)
+                rewriter.insert_value(select.results(&[ty]), new)
             }
         });
     }
@@ -524,7 +525,7 @@ fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         moved.insert(block, last);
         let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
         for op in ops {
-            rewriter.move_op(op, Point::End(last));
+            rewriter.move_op(op, InsertionPoint::End(last));
         }
     }
     for end in ends {
@@ -553,7 +554,7 @@ fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// Replaces a switch on a constant by the selected region.
 fn known_switch(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(value) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
-    let Some(cases) = flow::cases(rewriter.ir, op, "cases") else { return false };
+    let Some(cases) = flow::case_values(rewriter.ir, op, "cases") else { return false };
     // The default region comes first.
     let at = cases.iter().position(|&it| it == value).map_or(0, |it| it + 1);
     let Some(&region) = regions(rewriter.ir, op).get(at) else { return false };

@@ -3,7 +3,7 @@
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, Type, TypeData, Value};
 
-use super::compare::{negated, not};
+use super::compare::{create_not, operand_of_not};
 use super::patterns;
 use crate::rewrite::Rewriter;
 use crate::rewrite::greedy::Pattern;
@@ -12,11 +12,11 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithSelect: select_of_not, select_of_truth, select_of_select, select_of_and;
 };
 
-fn parts(rewriter: &Rewriter<'_>, op: Op) -> [Value; 3] {
+fn select_operands(rewriter: &Rewriter<'_>, op: Op) -> [Value; 3] {
     [0, 1, 2].map(|at| rewriter.operand(op, at))
 }
 
-fn replace(rewriter: &mut Rewriter<'_>, op: Op, parts: [Value; 3]) -> bool {
+fn replace_with_select(rewriter: &mut Rewriter<'_>, op: Op, parts: [Value; 3]) -> bool {
     let ty = rewriter.ty(parts[1]);
     rewriter.replace_with(op, NewOp::new("arith.select").operands(&parts).results(&[ty]));
     true
@@ -24,21 +24,21 @@ fn replace(rewriter: &mut Rewriter<'_>, op: Op, parts: [Value; 3]) -> bool {
 
 /// Rewrites `!c ? a : b` to `c ? b : a`.
 fn select_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let [condition, a, b] = parts(rewriter, op);
-    let Some(condition) = negated(rewriter, condition) else { return false };
-    replace(rewriter, op, [condition, b, a])
+    let [condition, a, b] = select_operands(rewriter, op);
+    let Some(condition) = operand_of_not(rewriter, condition) else { return false };
+    replace_with_select(rewriter, op, [condition, b, a])
 }
 
 /// Rewrites `c ? 1 : 0` to `ext(c)`, `c ? 0 : 1` to `ext(!c)`, and `c ? false : true` to `!c`.
 fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let [condition, a, b] = parts(rewriter, op);
+    let [condition, a, b] = select_operands(rewriter, op);
     let (Some(x), Some(y)) = (rewriter.int_of(a), rewriter.int_of(b)) else { return false };
     let (from, to) = (rewriter.ty(condition), rewriter.ty(a));
     if from == to {
         if (x, y) != (0, -1) {
             return false;
         }
-        let value = not(rewriter, condition, op);
+        let value = create_not(rewriter, condition, op);
         rewriter.replace(op, &[value]);
         return true;
     }
@@ -48,7 +48,7 @@ fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let condition = match (x, y) {
         (1, 0) => condition,
-        (0, 1) => not(rewriter, condition, op),
+        (0, 1) => create_not(rewriter, condition, op),
         _ => return false,
     };
     rewriter.replace_with(op, NewOp::new("arith.extui").operands(&[condition]).results(&[to]));
@@ -57,49 +57,49 @@ fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Replaces a nested select with the same condition by its selected operand.
 fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let [condition, a, b] = parts(rewriter, op);
+    let [condition, a, b] = select_operands(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {
         let inner = rewriter.defined_by(value, OpKind::ArithSelect)?;
-        let it = parts(rewriter, inner);
+        let it = select_operands(rewriter, inner);
         (it[0] == condition).then_some(it)
     };
     if let Some([_, x, _]) = inner(a, rewriter) {
-        return replace(rewriter, op, [condition, x, b]);
+        return replace_with_select(rewriter, op, [condition, x, b]);
     }
     if let Some([_, _, y]) = inner(b, rewriter) {
-        return replace(rewriter, op, [condition, a, y]);
+        return replace_with_select(rewriter, op, [condition, a, y]);
     }
     false
 }
 
 /// Rewrites `p ? (q ? a : b) : b` to `p & q ? a : b`, and the three other variants similarly.
 fn select_of_and(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let [p, a, b] = parts(rewriter, op);
+    let [p, a, b] = select_operands(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {
         let inner = rewriter.defined_by(value, OpKind::ArithSelect)?;
-        let it = parts(rewriter, inner);
+        let it = select_operands(rewriter, inner);
         (rewriter.ty(it[0]) == rewriter.ty(p)).then_some(it)
     };
     if let Some([q, x, y]) = inner(a, rewriter) {
         if y == b {
-            let both = rewriter.binary("arith.andi", p, q, op);
-            return replace(rewriter, op, [both, x, b]);
+            let both = rewriter.insert_binary("arith.andi", p, q, op);
+            return replace_with_select(rewriter, op, [both, x, b]);
         }
         if x == b {
-            let not_q = not(rewriter, q, op);
-            let both = rewriter.binary("arith.andi", p, not_q, op);
-            return replace(rewriter, op, [both, y, b]);
+            let not_q = create_not(rewriter, q, op);
+            let both = rewriter.insert_binary("arith.andi", p, not_q, op);
+            return replace_with_select(rewriter, op, [both, y, b]);
         }
     }
     if let Some([q, x, y]) = inner(b, rewriter) {
         if x == a {
-            let either = rewriter.binary("arith.ori", p, q, op);
-            return replace(rewriter, op, [either, a, y]);
+            let either = rewriter.insert_binary("arith.ori", p, q, op);
+            return replace_with_select(rewriter, op, [either, a, y]);
         }
         if y == a {
-            let not_q = not(rewriter, q, op);
-            let either = rewriter.binary("arith.ori", p, not_q, op);
-            return replace(rewriter, op, [either, a, x]);
+            let not_q = create_not(rewriter, q, op);
+            let either = rewriter.insert_binary("arith.ori", p, not_q, op);
+            return replace_with_select(rewriter, op, [either, a, x]);
         }
     }
     false

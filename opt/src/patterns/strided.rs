@@ -1,8 +1,8 @@
 //! Patterns of `memref.extract_strided_metadata`, `memref.reinterpret_cast` and
 //! `memref.alloca_scope`.
 
-use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Def, Dim, Layout, Op, OpKind, Type, Value};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
+use noisy_syntax::{Def, Dim, Op, OpKind, StridedLayout, Type, Value};
 
 use rustc_hash::FxHashSet;
 
@@ -10,7 +10,7 @@ use super::memref::{DYNAMIC, subview_parts};
 use super::patterns;
 use super::scf::{inline_region, only_block, regions};
 use crate::rewrite::greedy::Pattern;
-use crate::rewrite::{Rewriter, nested, operands};
+use crate::rewrite::{Rewriter, nested_ops, operands};
 use noisy_analyses::facts::effects::{self, dims_of};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
@@ -23,7 +23,8 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 fn known_layout(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let results = rewriter.ir.op(op).results.clone();
-    let Some(Layout { offset, strides }) = rewriter.ir.interner.layout(rewriter.ty(buffer)) else {
+    let Some(StridedLayout { offset, strides }) = rewriter.ir.interner.layout(rewriter.ty(buffer))
+    else {
         return false;
     };
     let Some(dims) = dims_of(rewriter.ir, buffer) else { return false };
@@ -78,7 +79,8 @@ fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let buffer = rewriter.operand(parts, 0);
-    let Some(Layout { offset, strides }) = rewriter.ir.interner.layout(rewriter.ty(buffer)) else {
+    let Some(StridedLayout { offset, strides }) = rewriter.ir.interner.layout(rewriter.ty(buffer))
+    else {
         return false;
     };
     let Some((lists, values)) = subview_parts(rewriter.ir, op) else { return false };
@@ -157,7 +159,7 @@ fn is_scope(kind: OpKind) -> bool {
 }
 
 /// Returns true if an op is the last one before the terminator of a region with one block.
-fn is_last(rewriter: &Rewriter<'_>, op: Op) -> bool {
+fn is_last_before_terminator(rewriter: &Rewriter<'_>, op: Op) -> bool {
     let next = rewriter.ir.next(op);
     only_block(rewriter.ir, rewriter.ir.op(op).parent).is_some()
         && next.is_some_and(|it| {
@@ -199,7 +201,7 @@ fn needless_scope(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if may_allocate {
         let is_in_scope =
             rewriter.ir.parent_op(op).is_some_and(|it| is_scope(rewriter.ir.op(it).kind));
-        if !is_in_scope || !is_last(rewriter, op) {
+        if !is_in_scope || !is_last_before_terminator(rewriter, op) {
             return false;
         }
     }
@@ -212,11 +214,11 @@ fn needless_scope(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn hoisted_allocas(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_scope_op = |rewriter: &Rewriter<'_>, it: Op| is_scope(rewriter.ir.op(it).kind);
     let Some(mut outer) = rewriter.ir.parent_op(op) else { return false };
-    if is_scope_op(rewriter, outer) || !is_last(rewriter, op) {
+    if is_scope_op(rewriter, outer) || !is_last_before_terminator(rewriter, op) {
         return false;
     }
     loop {
-        if !rewriter.ir.op(outer).kind.is_op() || !is_last(rewriter, outer) {
+        if !rewriter.ir.op(outer).kind.is_op() || !is_last_before_terminator(rewriter, outer) {
             return false;
         }
         let Some(around) = rewriter.ir.parent_op(outer) else { return false };
@@ -225,7 +227,7 @@ fn hoisted_allocas(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         }
         outer = around;
     }
-    let inside: FxHashSet<Op> = nested(rewriter.ir, outer).into_iter().collect();
+    let inside: FxHashSet<Op> = nested_ops(rewriter.ir, outer).into_iter().collect();
     let is_outside = |rewriter: &Rewriter<'_>, value: Value| match rewriter.ir.value(value).def {
         Def::Result(it, _) => !inside.contains(&it),
         Def::Argument(block, _) => {
@@ -239,7 +241,7 @@ fn hoisted_allocas(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         .filter(|&it| operands(rewriter.ir, it).into_iter().all(|it| is_outside(rewriter, it)))
         .collect();
     for &it in &allocas {
-        rewriter.move_op(it, Point::Before(outer));
+        rewriter.move_op(it, InsertionPoint::Before(outer));
     }
     !allocas.is_empty()
 }

@@ -79,7 +79,7 @@ fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// Passes only the values in `kept` to the body and the results of a loop. `of` returns the kept
 /// value that replaces another value.
-fn keep_passed(
+fn keep_passed_values(
     rewriter: &mut Rewriter<'_>,
     op: Op,
     end: Op,
@@ -130,7 +130,7 @@ fn unused_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if kept.len() == old.len() {
         return false;
     }
-    keep_passed(rewriter, op, end, &kept, &|_| None);
+    keep_passed_values(rewriter, op, end, &kept, &|_| None);
     true
 }
 
@@ -146,7 +146,7 @@ fn repeated_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if kept.len() == passed.len() {
         return false;
     }
-    keep_passed(rewriter, op, end, &kept, &first);
+    keep_passed_values(rewriter, op, end, &kept, &first);
     true
 }
 

@@ -1,7 +1,7 @@
 //! Creation of constants, and a table with one op for each constant of a scope.
 
 use noisy_integers::constant::{self, Constant};
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Attr, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,7 @@ impl Rewriter<'_> {
     /// Creates a constant with an attribute before an op. `None` if no op can represent it.
     pub(crate) fn constant_attr(&mut self, attr: Attr, ty: Type, before: Op) -> Option<Value> {
         let name = constant_op(self.ir, attr, ty)?;
-        Some(self.value(NewOp::new(name).attr("value", attr).results(&[ty]), before))
+        Some(self.insert_value(NewOp::new(name).attr("value", attr).results(&[ty]), before))
     }
 
     /// Creates an integer constant, or a splat for a shaped type, before an op.
@@ -46,14 +46,14 @@ impl Rewriter<'_> {
 
 /// The uniqued constants at the start of each scope.
 #[derive(Debug, Default)]
-pub(crate) struct Uniqued {
+pub(crate) struct UniquedConstants {
     by_value: FxHashMap<(Region, OpKind, Attr, Type), Op>,
     owned: rustc_hash::FxHashSet<Op>,
 }
 
-impl Uniqued {
+impl UniquedConstants {
     /// Removes the location of a merged or moved constant.
-    fn comes_from_nowhere(rewriter: &mut Rewriter<'_>, op: Op) {
+    fn clear_location(rewriter: &mut Rewriter<'_>, op: Op) {
         if rewriter.ir.has_locations() {
             let unknown = rewriter.ir.unknown_location();
             rewriter.ir.set_location(op, unknown);
@@ -62,7 +62,7 @@ impl Uniqued {
 
     /// Merges a constant op with an equal one of its scope, or moves it to the start of the scope.
     /// Returns true if the op still exists.
-    pub(crate) fn take(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    pub(crate) fn merge_or_move(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         let ir = &*rewriter.ir;
         let block = ir.block_of(op);
         let result = ir.op(op).results[0];
@@ -74,7 +74,7 @@ impl Uniqued {
                 return true;
             }
             let value = ir.op(same).results[0];
-            Self::comes_from_nowhere(rewriter, same);
+            Self::clear_location(rewriter, same);
             rewriter.replace(op, &[value]);
             return false;
         }
@@ -82,8 +82,8 @@ impl Uniqued {
         let previous = ir.prev(op).filter(|&it| ir.op(it).kind.is_op());
         let is_in_place = block == target && previous.is_none_or(|it| self.owned.contains(&it));
         if !is_in_place {
-            rewriter.ir.move_op(op, Point::Start(target));
-            Self::comes_from_nowhere(rewriter, op);
+            rewriter.ir.move_op(op, InsertionPoint::Start(target));
+            Self::clear_location(rewriter, op);
         }
         self.by_value.insert(key, op);
         self.owned.insert(op);
@@ -91,7 +91,7 @@ impl Uniqued {
     }
 }
 
-impl Uniqued {
+impl UniquedConstants {
     /// Returns the constant ops, sorted by id.
     pub(crate) fn ops(&self) -> Vec<Op> {
         let mut out: Vec<Op> = self.owned.iter().copied().collect();
@@ -100,7 +100,7 @@ impl Uniqued {
     }
 
     /// Returns a constant in the scope of an op, created at the start of the scope if needed.
-    pub(crate) fn get(
+    pub(crate) fn get_or_create(
         &mut self,
         rewriter: &mut Rewriter<'_>,
         attr: Attr,
@@ -114,12 +114,12 @@ impl Uniqued {
         let known = self.by_value.get(&key).copied();
         let op = known.unwrap_or_else(|| {
             let new = NewOp::new(name).attr("value", attr).results(&[ty]);
-            rewriter.insert(new, Point::Start(target))
+            rewriter.insert(new, InsertionPoint::Start(target))
         });
         if known.is_some() && rewriter.ir.block_of(user) == target {
-            rewriter.ir.move_op(op, Point::Start(target));
+            rewriter.ir.move_op(op, InsertionPoint::Start(target));
         }
-        Self::comes_from_nowhere(rewriter, op);
+        Self::clear_location(rewriter, op);
         self.by_value.insert(key, op);
         self.owned.insert(op);
         Some(rewriter.ir.op(op).results[0])

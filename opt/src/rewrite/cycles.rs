@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 /// the ops that define its operands, and on the ops in its regions.
 pub(super) fn in_cycles(ir: &Ir, region: Region) -> FxHashSet<Op> {
     let ops = preorder(ir, region);
-    let mut number = vec![NONE; ir.bounds().0];
+    let mut number = vec![NONE; ir.n_slots().0];
     for (at, op) in ops.iter().enumerate() {
         number[op.index()] = at as u32;
     }
@@ -30,7 +30,7 @@ pub(super) fn in_cycles(ir: &Ir, region: Region) -> FxHashSet<Op> {
             all.filter(|&it| it != NONE).collect()
         })
         .collect();
-    let mut is_held = held_by_cycles(&needs);
+    let mut is_held = nodes_in_cycles(&needs);
     let mut users: Vec<Vec<u32>> = vec![Vec::new(); ops.len()];
     for (user, needs) in (0..).zip(&needs) {
         for &it in needs {
@@ -74,7 +74,7 @@ fn has_early_use(ir: &Ir, ops: &[Op], number: &[u32]) -> bool {
 
 /// Marks the nodes of a graph that are in a cycle, with Tarjan's algorithm for strongly connected
 /// components.
-fn held_by_cycles(needs: &[Vec<u32>]) -> Vec<bool> {
+fn nodes_in_cycles(needs: &[Vec<u32>]) -> Vec<bool> {
     let n = needs.len();
     let mut out = vec![false; n];
     let (mut order, mut low) = (vec![NONE; n], vec![0u32; n]);

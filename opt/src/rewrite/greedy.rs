@@ -16,10 +16,10 @@ use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
 use rustc_hash::FxHashSet;
 
 use super::Rewriter;
-use super::constants::Uniqued;
+use super::constants::UniquedConstants;
 use super::cycles;
-use super::regions::{self, Simplify};
-use crate::actions::{self, Actions, ITERATION, PATTERN};
+use super::regions::{self, SimplificationLevel};
+use crate::actions::{self, Actions, ITERATION_TAG, PATTERN_TAG};
 use noisy_analyses::facts::effects;
 
 /// A rewrite pattern for one kind of op.
@@ -35,25 +35,25 @@ pub struct Pattern {
 
 /// The configuration of the greedy driver.
 #[derive(Clone, Copy, Debug)]
-pub struct Config {
+pub struct GreedyConfig {
     /// True if the worklist starts with the first op, false if with the last.
-    pub(crate) top_down: bool,
+    pub(crate) is_top_down: bool,
     /// Fold ops and merge constants, in addition to applying patterns.
-    pub folds: bool,
+    pub is_folding: bool,
     /// The simplification of blocks.
-    pub simplify: Simplify,
+    pub simplify: SimplificationLevel,
     /// Maximum number of iterations; `None` for no limit.
     pub(crate) max_iterations: Option<usize>,
     /// Maximum number of rewrites per iteration; `None` for no limit.
     pub(crate) max_rewrites: Option<usize>,
 }
 
-impl Default for Config {
+impl Default for GreedyConfig {
     fn default() -> Self {
         Self {
-            top_down: true,
-            folds: true,
-            simplify: Simplify::Normal,
+            is_top_down: true,
+            is_folding: true,
+            simplify: SimplificationLevel::Normal,
             max_iterations: Some(10),
             max_rewrites: None,
         }
@@ -104,18 +104,19 @@ pub(crate) fn rewrite_region(
     ir: &mut Ir,
     region: Region,
     patterns: &Patterns,
-    config: Config,
+    config: GreedyConfig,
     actions: &mut Actions,
 ) -> Result<bool, NotConverged> {
     let mut rewriter = Rewriter::within(ir, region);
     let mut is_changed = false;
     let mut iteration = 0;
-    if config.simplify != Simplify::Disabled && actions.goes_on() {
+    if config.simplify != SimplificationLevel::Disabled && actions.is_within_limit() {
         is_changed = regions::erase_all_unreachable(&mut rewriter, region);
         if is_changed {
             let holder = rewriter.ir.region(region).parent;
-            let at = |ir: &Ir| holder.map_or_else(Default::default, |it| actions::place(ir, it));
-            actions.step(rewriter.ir, "unreachable blocks are erased", || at(rewriter.ir));
+            let at =
+                |ir: &Ir| holder.map_or_else(Default::default, |it| actions::target_of(ir, it));
+            actions.record_step(rewriter.ir, "unreachable blocks are erased", || at(rewriter.ir));
         }
     }
     loop {
@@ -124,33 +125,33 @@ pub(crate) fn rewrite_region(
             return Err(NotConverged { patterns: Vec::new() });
         }
         let holder = rewriter.ir.region(region).parent;
-        if !actions.begins_iteration(iteration, rewriter.ir, holder) {
+        if !actions.begin_iteration(iteration, rewriter.ir, holder) {
             return Ok(is_changed);
         }
-        let at = |ir: &Ir| holder.map_or_else(Default::default, |it| actions::place(ir, it));
+        let at = |ir: &Ir| holder.map_or_else(Default::default, |it| actions::target_of(ir, it));
         let before = rewriter.n_changes();
-        fill(&mut rewriter, region, config);
+        fill_worklist(&mut rewriter, region, config);
         if rewriter.n_changes() != before {
-            actions.step(rewriter.ir, "equal constants are merged", || at(rewriter.ir));
+            actions.record_step(rewriter.ir, "equal constants are merged", || at(rewriter.ir));
         }
         let frozen = cycles::in_cycles(rewriter.ir, region);
         let n_frozen = frozen.len();
-        rewriter.unreachable = if config.simplify == Simplify::Disabled {
+        rewriter.unreachable = if config.simplify == SimplificationLevel::Disabled {
             regions::all_unreachable(rewriter.ir, region).into_iter().collect()
         } else {
             FxHashSet::default()
         };
         let before = rewriter.n_changes();
-        let outcome = process(&mut rewriter, patterns, config, actions, &frozen);
-        rewriter.ir.locate_new(None);
+        let outcome = process_worklist(&mut rewriter, patterns, config, actions, &frozen);
+        rewriter.ir.set_location_of_new_ops(None);
         let mut goes_on = rewriter.n_changes() != before;
         let mut is_simplified = false;
-        if config.simplify != Simplify::Disabled
-            && actions.goes_on()
+        if config.simplify != SimplificationLevel::Disabled
+            && actions.is_within_limit()
             && regions::simplify(&mut rewriter, region, config.simplify)
         {
             (goes_on, is_simplified) = (true, true);
-            actions.step(rewriter.ir, "blocks are simplified", || at(rewriter.ir));
+            actions.record_step(rewriter.ir, "blocks are simplified", || at(rewriter.ir));
         }
         // Rewrites may have made a block unreachable and created a cycle in it. If the block is
         // erased now, or the cycle is found, another iteration can succeed.
@@ -158,7 +159,7 @@ pub(crate) fn rewrite_region(
         if outcome.is_err() && !is_simplified && !has_new_cycle() {
             return outcome.map(|()| is_changed);
         }
-        actions.ends(ITERATION);
+        actions.end(ITERATION_TAG);
         if !goes_on {
             return Ok(is_changed);
         }
@@ -167,42 +168,46 @@ pub(crate) fn rewrite_region(
 }
 
 /// Merges constants, and puts all remaining ops on the worklist.
-fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .. }: Config) {
-    let mut uniqued = Uniqued::default();
+fn fill_worklist(
+    rewriter: &mut Rewriter<'_>,
+    region: Region,
+    GreedyConfig { is_top_down: top_down, is_folding: folds, .. }: GreedyConfig,
+) {
+    let mut uniqued = UniquedConstants::default();
     let order = if top_down { super::preorder } else { super::postorder };
     let ops = order(rewriter.ir, region);
     let mut waiting = Vec::with_capacity(ops.len());
     for op in ops {
         let is_constant = folds && rewriter.ir.op(op).kind.has(Traits::CONSTANT);
-        if !is_constant || uniqued.take(rewriter, op) {
+        if !is_constant || uniqued.merge_or_move(rewriter, op) {
             waiting.push(op);
         }
     }
-    rewriter.work.clear();
+    rewriter.worklist.clear();
     for op in waiting {
-        rewriter.work.push(op);
+        rewriter.worklist.push(op);
     }
     if top_down {
-        rewriter.work.reverse();
+        rewriter.worklist.reverse();
     }
 }
 
 /// An iteration with more rewrites than both limits is treated as endless.
-const CHASE: usize = 64_000;
-const CHASE_PER_OP: usize = 100;
+const MAX_REWRITES: usize = 64_000;
+const MAX_REWRITES_PER_OP: usize = 100;
 
-fn process(
+fn process_worklist(
     rewriter: &mut Rewriter<'_>,
     patterns: &Patterns,
-    config: Config,
+    config: GreedyConfig,
     actions: &mut Actions,
     frozen: &FxHashSet<Op>,
 ) -> Result<(), NotConverged> {
     let mut n_rewrites = 0;
-    let n_ops = rewriter.ir.bounds().0;
+    let n_ops = rewriter.ir.n_slots().0;
     let mut last: [&'static str; 2] = ["", ""];
-    while let Some(op) = rewriter.work.pop() {
-        if config.max_rewrites.is_some_and(|it| n_rewrites >= it) || !actions.goes_on() {
+    while let Some(op) = rewriter.worklist.pop() {
+        if config.max_rewrites.is_some_and(|it| n_rewrites >= it) || !actions.is_within_limit() {
             return Ok(());
         }
         if !rewriter.ir.is_alive(op) {
@@ -211,15 +216,20 @@ fn process(
         let place = actions.target(rewriter.ir, op);
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
-            actions.step_of(rewriter.ir, "nothing uses it", || place, || rewriter.work.next());
+            actions.record_step_with_worklist(
+                rewriter.ir,
+                "nothing uses it",
+                || place,
+                || rewriter.worklist.waiting(),
+            );
             continue;
         }
         if frozen.contains(&op) {
             continue;
         }
-        rewriter.ir.locate_new(Some(op));
+        rewriter.ir.set_location_of_new_ops(Some(op));
         let kind = rewriter.ir.op(op).kind;
-        let applied = if kind.has(Traits::CONSTANT) || !config.folds {
+        let applied = if kind.has(Traits::CONSTANT) || !config.is_folding {
             None
         } else if rewriter.order_operands(op) {
             Some("the order of operands")
@@ -231,11 +241,11 @@ fn process(
         let applied = applied.or_else(|| {
             let mut found = None;
             for pattern in patterns.of(kind) {
-                if !actions.begins_pattern(pattern.name, rewriter.ir, op) {
+                if !actions.begin_pattern(pattern.name, rewriter.ir, op) {
                     continue;
                 }
                 let applies = (pattern.rewrite)(rewriter, op);
-                actions.ends(PATTERN);
+                actions.end(PATTERN_TAG);
                 if applies {
                     found = Some(pattern.name);
                     break;
@@ -244,12 +254,17 @@ fn process(
             found
         });
         let Some(name) = applied else { continue };
-        actions.step_of(rewriter.ir, name, || place, || rewriter.work.next());
+        actions.record_step_with_worklist(
+            rewriter.ir,
+            name,
+            || place,
+            || rewriter.worklist.waiting(),
+        );
         n_rewrites += 1;
         if last[1] != name {
             last = [last[1], name];
         }
-        if n_rewrites > CHASE.max(CHASE_PER_OP.saturating_mul(n_ops)) {
+        if n_rewrites > MAX_REWRITES.max(MAX_REWRITES_PER_OP.saturating_mul(n_ops)) {
             let patterns = last.into_iter().filter(|it| !it.is_empty()).collect();
             return Err(NotConverged { patterns });
         }

@@ -11,8 +11,8 @@ pub mod greedy;
 pub mod regions;
 mod worklist;
 
-use noisy_integers::elements::Lists;
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_integers::elements::ElementLists;
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -26,8 +26,8 @@ pub struct Rewriter<'a> {
     /// The program, for reading. It is changed through the methods of the rewriter.
     pub ir: &'a mut Ir,
     /// The lists of elements of folded constants.
-    pub lists: Lists,
-    pub(crate) work: Worklist,
+    pub lists: ElementLists,
+    pub(crate) worklist: Worklist,
     /// The region that is rewritten. Ops outside of it are not visited.
     scope: Option<Region>,
     /// The blocks that were unreachable at the start of the iteration, if unreachable blocks are
@@ -43,8 +43,8 @@ impl<'a> Rewriter<'a> {
     pub fn new(ir: &'a mut Ir) -> Self {
         Self {
             ir,
-            lists: Lists::default(),
-            work: Worklist::default(),
+            lists: ElementLists::default(),
+            worklist: Worklist::default(),
             scope: None,
             unreachable: FxHashSet::default(),
             n_changes: 0,
@@ -63,7 +63,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Records that an op was changed by other means, or must be visited again.
-    pub fn touch(&mut self, op: Op) {
+    pub fn mark_changed(&mut self, op: Op) {
         self.n_changes += 1;
         self.enqueue(op);
     }
@@ -71,7 +71,7 @@ impl<'a> Rewriter<'a> {
     /// Pushes an op and its enclosing ops, up to the scope, onto the worklist.
     fn enqueue(&mut self, op: Op) {
         if self.is_listening && self.ir.op(op).kind.is_op() {
-            self.work.push(op);
+            self.worklist.push(op);
             self.enqueue_around(op);
         }
     }
@@ -88,29 +88,29 @@ impl<'a> Rewriter<'a> {
                 return;
             }
             if !kind.has(Traits::ISOLATED) {
-                self.work.push(parent);
+                self.worklist.push(parent);
             }
             at = parent;
         }
     }
 
     /// Creates an op.
-    pub fn insert(&mut self, new: NewOp, at: Point) -> Op {
+    pub fn insert(&mut self, new: NewOp, at: InsertionPoint) -> Op {
         let op = self.ir.insert(new, at);
-        self.touch(op);
+        self.mark_changed(op);
         op
     }
 
     /// Creates an op with one result before another op.
-    pub fn value(&mut self, new: NewOp, before: Op) -> Value {
-        let op = self.insert(new, Point::Before(before));
+    pub fn insert_value(&mut self, new: NewOp, before: Op) -> Value {
+        let op = self.insert(new, InsertionPoint::Before(before));
         self.ir.op(op).results[0]
     }
 
     /// Creates an op with two operands and one result of the same type before another op.
-    pub(crate) fn binary(&mut self, name: &str, a: Value, b: Value, before: Op) -> Value {
+    pub(crate) fn insert_binary(&mut self, name: &str, a: Value, b: Value, before: Op) -> Value {
         let ty = self.ir.value(a).ty;
-        self.value(NewOp::new(name).operands(&[a, b]).results(&[ty]), before)
+        self.insert_value(NewOp::new(name).operands(&[a, b]).results(&[ty]), before)
     }
 
     /// Replaces the results of an op by the given values, and erases it.
@@ -124,7 +124,7 @@ impl<'a> Rewriter<'a> {
 
     /// Replaces the results of an op by those of a new op, and erases it.
     pub(crate) fn replace_with(&mut self, op: Op, new: NewOp) -> Op {
-        let new = self.insert(new, Point::Before(op));
+        let new = self.insert(new, InsertionPoint::Before(op));
         let values = self.ir.op(new).results.clone();
         self.replace(op, &values);
         new
@@ -149,7 +149,7 @@ impl<'a> Rewriter<'a> {
         for (user, index) in uses {
             if is_meant(user, index as usize) {
                 self.ir.set_operand(user, index as usize, new);
-                self.touch(user);
+                self.mark_changed(user);
             }
         }
     }
@@ -159,13 +159,13 @@ impl<'a> Rewriter<'a> {
     /// # Panics
     /// If an op outside uses a value that is defined by the op or in its regions.
     pub fn erase(&mut self, op: Op) {
-        self.forget(op);
+        self.remove_from_worklist(op);
         self.ir.erase(op).expect("nothing uses what is erased");
     }
 
     /// Removes an op with its nested ops from the worklist. Pushes the defining ops of their
     /// operands, which may be dead now.
-    fn forget(&mut self, op: Op) {
+    fn remove_from_worklist(&mut self, op: Op) {
         self.n_changes += 1;
         if !self.is_listening {
             return;
@@ -173,8 +173,8 @@ impl<'a> Rewriter<'a> {
         let outermost = op;
         let mut going: SmallVec<[Op; 8]> = SmallVec::from_slice(&[op]);
         while let Some(op) = going.pop() {
-            self.look_at_operands(op);
-            self.work.remove(op);
+            self.enqueue_operands(op);
+            self.worklist.remove(op);
             for at in 0..self.ir.op(op).regions.len() {
                 let region = self.ir.op(op).regions[at].1;
                 going.extend(self.ir.items(region));
@@ -183,18 +183,18 @@ impl<'a> Rewriter<'a> {
         self.enqueue_around(outermost);
     }
 
-    fn is_inside(&self, op: Op) -> bool {
+    fn is_in_scope(&self, op: Op) -> bool {
         self.scope.is_none_or(|scope| self.ir.encloses(scope, op))
     }
 
     /// Pushes the defining ops of the operands that have at most one other user.
-    fn look_at_operands(&mut self, op: Op) {
+    fn enqueue_operands(&mut self, op: Op) {
         for at in 0..self.ir.op(op).operands.len() {
             let Some(value) = self.ir.op(op).operands[at].value else { continue };
             let Def::Result(defining_op, _) = self.ir.value(value).def else { continue };
             let mut others = self.ir.value(value).uses.iter().filter(|it| it.0 != op);
             let first = others.next().map(|it| it.0);
-            if others.all(|it| Some(it.0) == first) && self.is_inside(defining_op) {
+            if others.all(|it| Some(it.0) == first) && self.is_in_scope(defining_op) {
                 self.enqueue(defining_op);
             }
         }
@@ -207,7 +207,7 @@ impl<'a> Rewriter<'a> {
     pub(crate) fn erase_block(&mut self, block: Block) {
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
         for op in ops {
-            self.forget(op);
+            self.remove_from_worklist(op);
         }
         self.ir.erase_block(block).expect("nothing uses a block that is erased");
     }
@@ -216,16 +216,16 @@ impl<'a> Rewriter<'a> {
     pub(crate) fn set_operand(&mut self, op: Op, index: usize, value: Value) {
         let old = self.ir.op(op).operands[index].value;
         self.ir.set_operand(op, index, value);
-        self.touch(op);
-        self.lost_use(old);
+        self.mark_changed(op);
+        self.enqueue_unused(old);
     }
 
     /// Pushes the definition of a value that lost a use, which may be dead now.
-    fn lost_use(&mut self, value: Option<Value>) {
+    fn enqueue_unused(&mut self, value: Option<Value>) {
         if let Some(value) = value
             && let Def::Result(defining_op, _) = self.ir.value(value).def
             && self.ir.value(value).uses.len() <= 1
-            && self.is_inside(defining_op)
+            && self.is_in_scope(defining_op)
         {
             self.enqueue(defining_op);
         }
@@ -235,9 +235,9 @@ impl<'a> Rewriter<'a> {
     pub(crate) fn set_operands(&mut self, op: Op, operands: &[Value]) {
         let old = self.ir.own_operands(op);
         self.ir.set_operands(op, operands);
-        self.touch(op);
+        self.mark_changed(op);
         for value in old {
-            self.lost_use(Some(value));
+            self.enqueue_unused(Some(value));
         }
     }
 
@@ -245,22 +245,22 @@ impl<'a> Rewriter<'a> {
     pub(crate) fn set_successor(&mut self, op: Op, index: usize, block: Block, values: &[Value]) {
         let old = self.ir.passed_operands(op, index);
         self.ir.set_successor(op, index, block, values);
-        self.touch(op);
+        self.mark_changed(op);
         for value in old {
-            self.lost_use(Some(value));
+            self.enqueue_unused(Some(value));
         }
     }
 
     /// Sets an attribute.
     pub(crate) fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
         self.ir.set_attr(op, name, attr);
-        self.touch(op);
+        self.mark_changed(op);
     }
 
     /// Moves an op.
-    pub(crate) fn move_op(&mut self, op: Op, to: Point) {
+    pub(crate) fn move_op(&mut self, op: Op, to: InsertionPoint) {
         self.ir.move_op(op, to);
-        self.touch(op);
+        self.mark_changed(op);
     }
 
     /// Moves the ops of a block before an op, replaces the arguments by `values`, and erases the
@@ -275,7 +275,7 @@ impl<'a> Rewriter<'a> {
         }
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
         for op in ops {
-            self.move_op(op, Point::Before(before));
+            self.move_op(op, InsertionPoint::Before(before));
         }
         self.ir.erase_block(block).expect("nothing branches to what is inlined");
         self.n_changes += 1;
@@ -283,7 +283,12 @@ impl<'a> Rewriter<'a> {
 
     /// Moves the ops of a block, except its terminator, before an op, and replaces the arguments by
     /// `values`.
-    pub(crate) fn inline_block_but_end(&mut self, block: Block, before: Op, values: &[Value]) {
+    pub(crate) fn inline_block_without_terminator(
+        &mut self,
+        block: Block,
+        before: Op,
+        values: &[Value],
+    ) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
             self.replace_uses(arg, value);
@@ -291,7 +296,7 @@ impl<'a> Rewriter<'a> {
         let mut ops: Vec<Op> = self.ir.block_ops(block).collect();
         ops.pop();
         for op in ops {
-            self.move_op(op, Point::Before(before));
+            self.move_op(op, InsertionPoint::Before(before));
         }
     }
 
@@ -307,7 +312,7 @@ impl<'a> Rewriter<'a> {
         }
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
         for op in ops {
-            self.move_op(op, Point::End(into));
+            self.move_op(op, InsertionPoint::End(into));
         }
         self.ir.erase_block(block).expect("nothing branches to what is merged");
         self.n_changes += 1;
@@ -322,7 +327,7 @@ impl<'a> Rewriter<'a> {
         for &(name, attr) in &self.ir.extra(op).attrs {
             new = new.attr(self.ir.interner.str(name), attr);
         }
-        let new = self.insert(new, Point::Before(op));
+        let new = self.insert(new, InsertionPoint::Before(op));
         self.ir.copy_location(op, new);
         self.ir.move_regions(op, new);
         new
@@ -336,13 +341,13 @@ impl<'a> Rewriter<'a> {
     pub(crate) fn clone_op(
         &mut self,
         op: Op,
-        at: Point,
+        at: InsertionPoint,
         values: &mut FxHashMap<Value, Value>,
     ) -> Op {
         assert!(self.ir.extra(op).successors.is_empty(), "branches are copied with their blocks");
         let copy = self.clone_with(op, at, values, &mut FxHashMap::default());
         // Replace values that were used before their definition was cloned.
-        for user in nested(self.ir, copy) {
+        for user in nested_ops(self.ir, copy) {
             for index in 0..self.ir.op(user).operands.len() {
                 let Some(old) = self.ir.op(user).operands[index].value else { continue };
                 let Some(&new) = values.get(&old).filter(|&&new| new != old) else { continue };
@@ -365,7 +370,7 @@ impl<'a> Rewriter<'a> {
     fn clone_with(
         &mut self,
         op: Op,
-        at: Point,
+        at: InsertionPoint,
         values: &mut FxHashMap<Value, Value>,
         blocks: &mut FxHashMap<Block, Block>,
     ) -> Op {
@@ -410,7 +415,7 @@ impl<'a> Rewriter<'a> {
             for block in old_blocks {
                 let ops: Vec<Op> = self.ir.block_ops(block).collect();
                 for op in ops {
-                    let to = Point::End(blocks[&block]);
+                    let to = InsertionPoint::End(blocks[&block]);
                     self.clone_with(op, to, values, blocks);
                 }
             }
@@ -447,7 +452,7 @@ pub fn outermost(ir: &Ir, op: Op) -> Op {
 }
 
 /// Returns all ops in the regions of an op, in preorder.
-pub fn nested(ir: &Ir, op: Op) -> Vec<Op> {
+pub fn nested_ops(ir: &Ir, op: Op) -> Vec<Op> {
     ir.op(op).regions.iter().flat_map(|it| preorder(ir, it.1)).collect()
 }
 
@@ -481,7 +486,7 @@ pub(crate) fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
 }
 
 /// Returns an op and all ops in its regions, in postorder.
-pub(crate) fn nested_first(ir: &Ir, op: Op) -> Vec<Op> {
+pub(crate) fn postorder_of_op(ir: &Ir, op: Op) -> Vec<Op> {
     let inside = ir.op(op).regions.iter().flat_map(|it| postorder(ir, it.1));
     inside.chain([op]).collect()
 }

@@ -9,13 +9,13 @@ use rustc_hash::FxHashSet;
 
 use super::Rewriter;
 
-mod alike;
+mod common_arguments;
 mod dead;
 mod merge;
 
 /// The level of simplification of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Simplify {
+pub enum SimplificationLevel {
     /// No simplification.
     Disabled,
     /// Erase unreachable blocks and dead values.
@@ -27,7 +27,7 @@ pub enum Simplify {
 
 /// Returns all regions with several blocks in a region at any depth, including the region itself,
 /// and the outermost ones of these.
-fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
+fn regions_with_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
     let (mut regions, mut outermost) = (Vec::new(), Vec::new());
     let mut stack = vec![(region, false)];
     while let Some((it, is_inside)) = stack.pop() {
@@ -50,7 +50,7 @@ fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
 /// Erases the unreachable blocks of a region at any depth. Returns true if a block was erased.
 pub(super) fn erase_all_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     let mut is_changed = false;
-    for it in of_several_blocks(rewriter.ir, region).0 {
+    for it in regions_with_several_blocks(rewriter.ir, region).0 {
         // Skip regions in a block that was erased.
         is_changed |= is_alive(rewriter.ir, it) && erase_unreachable(rewriter, it);
     }
@@ -59,13 +59,17 @@ pub(super) fn erase_all_unreachable(rewriter: &mut Rewriter<'_>, region: Region)
 
 /// Returns the unreachable blocks of a region at any depth.
 pub(super) fn all_unreachable(ir: &Ir, region: Region) -> Vec<Block> {
-    of_several_blocks(ir, region).0.into_iter().flat_map(|it| unreachable(ir, it)).collect()
+    regions_with_several_blocks(ir, region)
+        .0
+        .into_iter()
+        .flat_map(|it| unreachable(ir, it))
+        .collect()
 }
 
 /// Simplifies the blocks of a region at any depth. Returns true if the program changed.
-pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
+pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: SimplificationLevel) -> bool {
     let before = rewriter.n_changes();
-    let (regions, outermost) = of_several_blocks(rewriter.ir, region);
+    let (regions, outermost) = regions_with_several_blocks(rewriter.ir, region);
     for &it in &regions {
         // Skip regions in a block that was erased.
         if is_alive(rewriter.ir, it) {
@@ -75,7 +79,7 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
     for &it in &outermost {
         dead::erase(rewriter, it);
     }
-    if how == Simplify::Aggressive {
+    if how == SimplificationLevel::Aggressive {
         for &it in &regions {
             if is_alive(rewriter.ir, it) {
                 merge::merge(rewriter, it);
@@ -83,7 +87,7 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
         }
         for &it in &regions {
             if is_alive(rewriter.ir, it) {
-                alike::drop_alike(rewriter, it);
+                common_arguments::replace_common_arguments(rewriter, it);
             }
         }
     }
@@ -128,7 +132,7 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
     for &block in &dead {
         let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
         for op in ops {
-            rewriter.forget(op);
+            rewriter.remove_from_worklist(op);
         }
     }
     rewriter.ir.erase_blocks(&dead).expect("nothing that is reached uses what is not");
@@ -137,7 +141,7 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
 
 /// Returns the index of the first operand that a branch of this kind passes to its successors.
 /// `None` for other ops.
-pub(crate) fn forwarded_kind(kind: OpKind) -> Option<usize> {
+pub(crate) fn first_forwarded_operand(kind: OpKind) -> Option<usize> {
     match kind {
         OpKind::CfBr => Some(0),
         OpKind::CfCondBr | OpKind::CfSwitch => Some(1),

@@ -4,9 +4,9 @@
 
 use noisy_syntax::Op;
 
-use crate::actions::WAITING;
+use crate::actions::MAX_LISTED_OPS;
 
-const OUT: u32 = u32::MAX;
+const NOT_WAITING: u32 = u32::MAX;
 
 /// A stack of ops without duplicates.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Worklist {
     /// The waiting ops; `None` for removed ops.
     stack: Vec<Option<Op>>,
     /// The position in the stack, by index of the op.
-    places: Vec<u32>,
+    positions: Vec<u32>,
     /// Number of waiting ops.
     n: usize,
 }
@@ -22,11 +22,11 @@ pub(crate) struct Worklist {
 impl Worklist {
     /// Pushes an op unless it is already waiting.
     pub(crate) fn push(&mut self, op: Op) {
-        if self.places.len() <= op.index() {
-            self.places.resize(op.index() + 1, OUT);
+        if self.positions.len() <= op.index() {
+            self.positions.resize(op.index() + 1, NOT_WAITING);
         }
-        let place = &mut self.places[op.index()];
-        if *place == OUT {
+        let place = &mut self.positions[op.index()];
+        if *place == NOT_WAITING {
             *place = self.stack.len() as u32;
             self.stack.push(Some(op));
             self.n += 1;
@@ -37,7 +37,7 @@ impl Worklist {
     pub(crate) fn pop(&mut self) -> Option<Op> {
         loop {
             if let Some(op) = self.stack.pop()? {
-                self.places[op.index()] = OUT;
+                self.positions[op.index()] = NOT_WAITING;
                 self.n -= 1;
                 return Some(op);
             }
@@ -45,17 +45,17 @@ impl Worklist {
     }
 
     /// Returns the next few ops, and the number of waiting ops.
-    pub(crate) fn next(&self) -> (Vec<Op>, usize) {
-        (self.stack.iter().rev().flatten().take(WAITING).copied().collect(), self.n)
+    pub(crate) fn waiting(&self) -> (Vec<Op>, usize) {
+        (self.stack.iter().rev().flatten().take(MAX_LISTED_OPS).copied().collect(), self.n)
     }
 
     /// Removes an op.
     pub(crate) fn remove(&mut self, op: Op) {
-        if let Some(place) = self.places.get_mut(op.index())
-            && *place != OUT
+        if let Some(place) = self.positions.get_mut(op.index())
+            && *place != NOT_WAITING
         {
             self.stack[*place as usize] = None;
-            *place = OUT;
+            *place = NOT_WAITING;
             self.n -= 1;
         }
     }
@@ -63,7 +63,7 @@ impl Worklist {
     /// Removes all ops.
     pub(crate) fn clear(&mut self) {
         for op in self.stack.drain(..).flatten() {
-            self.places[op.index()] = OUT;
+            self.positions[op.index()] = NOT_WAITING;
         }
         self.n = 0;
     }
@@ -73,7 +73,7 @@ impl Worklist {
         self.stack.reverse();
         for (place, op) in self.stack.iter().enumerate() {
             if let Some(op) = op {
-                self.places[op.index()] = place as u32;
+                self.positions[op.index()] = place as u32;
             }
         }
     }

@@ -4,10 +4,10 @@ use noisy_syntax::print;
 
 use crate::common::read;
 use crate::machine::result;
-use crate::{transformed, with_body};
+use crate::{function_with_body, transformed};
 
 #[test]
-fn carried_values_in_parts_are_the_same_values() {
+fn unroll_and_jam_splits_reductions_only_if_valid() {
     let cases = [
         // Reductions with a neutral element.
         ("addi", "", true),
@@ -23,7 +23,7 @@ fn carried_values_in_parts_are_the_same_values() {
     ];
     for (op, more, is_split) in cases {
         for (low, high) in [("0", "12"), ("0", "11"), ("2", "9"), ("0", "%n"), ("1", "%n")] {
-            let text = with_body(&format!(
+            let text = function_with_body(&format!(
                 "  %r = affine.for %i = {low} to {high} iter_args(%x = %k) -> (i64) {{\n    %m = affine.for %j = 0 to 3 iter_args(%y = %k) -> (i64) {{\n      %a = affine.load %A[%i, %j] : memref<?x?xi64>\n      %b = arith.addi %y, %a : i64\n      affine.yield %b : i64\n    }}\n    %s = arith.{op} %x, %m : i64\n    {more}    affine.yield %s : i64\n  }}\n  affine.store %r, %A[99, 99] : memref<?x?xi64>\n"
             ));
             let before = read(&text);
@@ -53,7 +53,7 @@ fn iterations_a_step_apart_are_not_jammed_over_a_dependence() {
         (3, 100, 3, true),
     ] {
         let high = step * 7;
-        let text = with_body(&format!(
+        let text = function_with_body(&format!(
             "  affine.for %i = 0 to {high} step {step} {{\n    affine.for %j = 0 to 9 {{\n      %v = affine.load %B[0, %j] : memref<?x?xi64>\n      affine.store %v, %A[0, %i + %j + %i * {by}] : memref<?x?xi64>\n    }}\n  }}\n"
         ));
         let pass = format!("affine-loop-unroll-jam{{unroll-jam-factor={factor}}}");
@@ -65,7 +65,7 @@ fn iterations_a_step_apart_are_not_jammed_over_a_dependence() {
 }
 
 #[test]
-fn loops_of_scf_that_become_one_run_in_order() {
+fn coalesced_scf_loops_keep_the_iteration_order() {
     // The bounds and steps of three loops, and the number of remaining loops.
     let cases = [
         ("%c0 to %c4 step %c1", "%c1 to %c9 step %c3", "%c0 to %c2 step %c1", 1),
@@ -84,7 +84,7 @@ fn loops_of_scf_that_become_one_run_in_order() {
         text += &format!(
             "  %r = scf.for %i = {first} iter_args(%x = %k) -> (i64) {{\n    %s = scf.for %j = {second} iter_args(%y = %x) -> (i64) {{\n      %t = scf.for %l = {third} iter_args(%z = %y) -> (i64) {{\n        %a = affine.load %A[symbol(%i) + symbol(%j) * 3, symbol(%l)] : memref<?x?xi64>\n        %p = arith.muli %z, %k : i64\n        %b = arith.addi %p, %a : i64\n        scf.yield %b : i64\n      }}\n      scf.yield %t : i64\n    }}\n    scf.yield %s : i64\n  }}\n  affine.store %r, %A[99, 99] : memref<?x?xi64>\n"
         );
-        let text = with_body(&text).replace(
+        let text = function_with_body(&text).replace(
             "affine.load %A[symbol(%i) + symbol(%j) * 3, symbol(%l)]",
             "memref.load %A[%i, %l]",
         );

@@ -4,19 +4,21 @@ use noisy_syntax::print;
 
 use crate::common::read;
 use crate::machine::result;
-use crate::{function, sum, transformed};
+use crate::{function_with_loops, multiply_and_store, transformed};
 
 #[test]
-fn chains_run_side_by_side() {
+fn scheduling_runs_reduction_chains_in_parallel() {
     let nest = |k: &str, body: String| {
-        function(&format!(
+        function_with_loops(&format!(
             "affine.for %i = 0 to 19 {{ affine.for %j = 0 to 17 {{ affine.for %k0 = {k} {{ {body} }} }} }}"
         ))
     };
     let row = |body: String| {
-        function(&format!("affine.for %i = 1 to 19 {{ affine.for %j = 1 to 37 {{ {body} }} }}"))
+        function_with_loops(&format!(
+            "affine.for %i = 1 to 19 {{ affine.for %j = 1 to 37 {{ {body} }} }}"
+        ))
     };
-    let still = || sum("%i, %j", "%i, %j", "%j, %k0");
+    let still = || multiply_and_store("%i, %j", "%i, %j", "%j, %k0");
     let to_i = "0 to affine_map<(d0) -> (d0 + 1)>(%i)";
     let from_i = "affine_map<(d0) -> (d0)>(%i) to 21";
     let both = "affine_map<(d0) -> (d0 - 5)>(%i) to affine_map<(d0) -> (d0 * 2 - 7)>(%i)";
@@ -27,10 +29,13 @@ fn chains_run_side_by_side() {
         (nest("0 to %n", still()), true),
         (nest(both, still()), true),
         // Another access refers to the same element.
-        (nest(to_i, sum("%i, %j", "%i, %j", "%i, %k0").replace("%B[", "%A[")), false),
-        (row(sum("%i, %j", "%i, %j - 1", "%i, %j")), false),
+        (
+            nest(to_i, multiply_and_store("%i, %j", "%i, %j", "%i, %k0").replace("%B[", "%A[")),
+            false,
+        ),
+        (row(multiply_and_store("%i, %j", "%i, %j - 1", "%i, %j")), false),
         // A wavefront.
-        (row(sum("0, %j", "0, %j - 1", "0, %j + 1").replace("%B[", "%A[")), false),
+        (row(multiply_and_store("0, %j", "0, %j - 1", "0, %j + 1").replace("%B[", "%A[")), false),
     ];
     for (text, is_carried) in cases {
         let before = read(&text);

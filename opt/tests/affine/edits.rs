@@ -1,22 +1,22 @@
 //! Transformations and schedules as text edits.
 
-use noisy_loops::Aliasing;
-use noisy_loops::edit::{Options, offers};
+use noisy_loops::AliasAssumptions;
+use noisy_loops::edit::{LoopOptions, offers};
 use noisy_syntax::{OpKind, Source, TextEdit};
 
 use crate::common::read;
 use crate::machine::result;
-use crate::writer::Writer;
-use crate::{ops, with_body};
+use crate::writer::ProgramWriter;
+use crate::{function_with_body, ops};
 
 /// Returns a text after edits, which must not overlap.
-fn edited(text: &str, edits: &[TextEdit]) -> String {
+fn apply_edits(text: &str, edits: &[TextEdit]) -> String {
     let edits = TextEdit::in_order(edits.to_vec()).expect("they do not overlap");
     TextEdit::apply_all(&edits, text)
 }
 
 #[test]
-fn edits_of_the_text_keep_what_programs_compute() {
+fn text_edits_preserve_results() {
     let kinds = [
         "Interchange",
         "Skew",
@@ -32,16 +32,16 @@ fn edits_of_the_text_keep_what_programs_compute() {
     ];
     let mut counts = [[0_usize; 2]; 11];
     for seed in 1..=150 {
-        let text = Writer::program(seed);
+        let text = ProgramWriter::program(seed);
         let source = Source::new(&text);
         let before = read(&text);
         let ir = source.ir();
         for op in ops(ir, |it| ir.op(it).kind == OpKind::AffineFor) {
-            for offer in offers(&source, op, &Options::default()) {
+            for offer in offers(&source, op, &LoopOptions::default()) {
                 let kind = kinds.iter().position(|it| offer.title.starts_with(it)).unwrap();
                 counts[kind][usize::from(offer.edits.is_ok())] += 1;
                 let Ok(edits) = offer.edits else { continue };
-                let changed = edited(&text, &edits);
+                let changed = apply_edits(&text, &edits);
                 assert_ne!(changed, text);
                 let after = read(&changed);
                 for n in [-2, 0, 1, 4, 6] {
@@ -61,10 +61,10 @@ fn edits_of_the_text_keep_what_programs_compute() {
 }
 
 #[test]
-fn schedules_as_edits_keep_what_programs_compute() {
+fn schedule_edits_preserve_results_and_comments() {
     let (mut n_done, mut n_refused) = (0, 0);
     for seed in 1..=150 {
-        let mut text = Writer::program(seed);
+        let mut text = ProgramWriter::program(seed);
         text = text
             .replace("affine.store %d", "// The result.\naffine.store %d")
             .replace(", %k : i64\n", ", %k : i64 // added\n");
@@ -72,13 +72,14 @@ fn schedules_as_edits_keep_what_programs_compute() {
         let ir = source.ir();
         let before = read(&text);
         for op in ops(ir, |it| noisy_opt::passes::is_nest_root(ir, it)) {
-            let Ok(edits) = noisy_opt::passes::best_schedule(&source, op, Aliasing::default())
+            let Ok(edits) =
+                noisy_opt::passes::best_schedule(&source, op, AliasAssumptions::default())
             else {
                 n_refused += 1;
                 continue;
             };
             n_done += 1;
-            let changed = edited(&text, &edits);
+            let changed = apply_edits(&text, &edits);
             let after = read(&changed);
             // The comments are still there.
             for comment in ["// The result.", "// added"] {
@@ -97,14 +98,14 @@ fn schedules_as_edits_keep_what_programs_compute() {
 }
 
 #[test]
-fn edits_of_loops_that_carry_values_keep_what_they_compute() {
+fn edits_of_loops_with_carried_values_preserve_results() {
     let titles = |text: &str| {
         let source = Source::new(text);
         let before = read(text);
         let ir = source.ir();
         let (mut done, mut refused) = (Vec::new(), Vec::new());
         for op in ops(ir, |it| ir.op(it).kind == OpKind::AffineFor) {
-            for offer in offers(&source, op, &Options::default()) {
+            for offer in offers(&source, op, &LoopOptions::default()) {
                 let edits = match offer.edits {
                     Ok(edits) => edits,
                     Err(why) => {
@@ -112,7 +113,7 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
                         continue;
                     }
                 };
-                let changed = edited(text, &edits);
+                let changed = apply_edits(text, &edits);
                 assert!(changed.contains("// The end."), "{changed}");
                 let after = read(&changed);
                 for n in [-2, 0, 1, 3, 4, 6, 9] {
@@ -125,7 +126,7 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
         (done, refused)
     };
     let of = |bounds: &str, args: &str, types: &str, yielded: &str, uses: &str| {
-        with_body(&format!(
+        function_with_body(&format!(
             "  %r{} = affine.for %i = {bounds} iter_args({args}) -> ({types}) {{\n    %a = affine.load %A[%i, 0] : memref<?x?xi64>\n    %p = arith.muli %x, %k : i64\n    %s = arith.addi %p, %a : i64 // The end.\n    affine.yield {yielded} : {types}\n  }}\n{uses}",
             if types.contains(',') { ":2" } else { "" }
         ))
@@ -153,7 +154,7 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
         assert!(titles(&both).0.contains(&"Unroll by 4".to_owned()));
     }
     // A loop around a loop that carries values.
-    let nest = with_body(
+    let nest = function_with_body(
         "  affine.for %j = 0 to 8 {\n    %r = affine.for %i = 2 to 9 iter_args(%x = %k) -> (i64) {\n      %a = affine.load %A[%i, %j] : memref<?x?xi64>\n      %s = arith.addi %x, %a : i64 // The end.\n      affine.yield %s : i64\n    }\n    affine.store %r, %B[%j, 0] : memref<?x?xi64>\n    affine.yield\n  }\n",
     );
     let (done, _) = titles(&nest);

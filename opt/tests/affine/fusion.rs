@@ -7,7 +7,7 @@ use noisy_syntax::print;
 use crate::common::read;
 use crate::machine::checked_result;
 use crate::writer::Random;
-use crate::{function, transformed};
+use crate::{function_with_loops, transformed};
 
 /// Returns a random function with nests that write local memrefs and nests that read them.
 fn pipeline(seed: u64) -> String {
@@ -107,7 +107,7 @@ fn pipeline(seed: u64) -> String {
         }
         body.push_str(&"}\n".repeat(depth));
     }
-    function(&body)
+    function_with_loops(&body)
 }
 
 fn local_type(at: usize) -> &'static str {
@@ -115,7 +115,7 @@ fn local_type(at: usize) -> &'static str {
 }
 
 #[test]
-fn fused_producers_and_consumers_compute_the_same() {
+fn loop_fusion_preserves_results() {
     let mut n_changed = [0; 4];
     let mut n_private = 0;
     for seed in 1..=400 {

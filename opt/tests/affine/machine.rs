@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use noisy_syntax::affine::{Affine, Body};
+use noisy_syntax::affine::{Affine, AffineBody};
 use noisy_syntax::{AttrData, Dim, Ir, Op, OpKind, Region, TypeData, Value};
 
 /// The state of a running function. Memref arguments have an element for every pair of indices.
@@ -14,7 +14,7 @@ struct Machine<'a> {
     sizes: HashMap<Value, Vec<i64>>,
     /// True if an element of an allocated memref was read before it was written, or an access was
     /// out of bounds.
-    is_wrong: bool,
+    has_invalid_access: bool,
 }
 
 impl Machine<'_> {
@@ -31,16 +31,16 @@ impl Machine<'_> {
 
     /// Returns the results of a map applied to the operands from number `first`, and the number of
     /// these operands.
-    fn mapped(&self, op: Op, name: &str, first: usize) -> (Vec<i64>, usize) {
+    fn apply_map(&self, op: Op, name: &str, first: usize) -> (Vec<i64>, usize) {
         let map = self.affine(op, name);
         let n = map.n_inputs();
         let inputs: Vec<i64> = (first..first + n).map(|it| self.value(op, it)).collect();
         let (dims, symbols) = inputs.split_at(map.n_dims as usize);
         let exprs: Vec<_> = match &map.body {
-            Body::Map(all) => all.iter().collect(),
-            Body::Set(all) => all.iter().map(|it| &it.0).collect(),
+            AffineBody::Map(all) => all.iter().collect(),
+            AffineBody::Set(all) => all.iter().map(|it| &it.0).collect(),
         };
-        (exprs.iter().map(|it| it.eval(dims, symbols).unwrap()).collect(), n)
+        (exprs.iter().map(|it| it.evaluate(dims, symbols).unwrap()).collect(), n)
     }
 
     fn memref(&self, op: Op, at: usize) -> Value {
@@ -51,11 +51,11 @@ impl Machine<'_> {
     fn check(&mut self, key: &(Value, Vec<i64>), is_load: bool) {
         let Some(sizes) = self.sizes.get(&key.0) else { return };
         let is_inside = key.1.iter().zip(sizes).all(|(at, size)| (0..*size).contains(at));
-        self.is_wrong |= !is_inside || (is_load && !self.memory.contains_key(key));
+        self.has_invalid_access |= !is_inside || (is_load && !self.memory.contains_key(key));
     }
 
     /// Returns the value of an element that was never written, a hash of its indices.
-    fn fresh(index: &[i64]) -> i64 {
+    fn initial_value(index: &[i64]) -> i64 {
         index.iter().fold(7, |a: i64, b| a.wrapping_mul(31).wrapping_add(*b))
     }
 
@@ -66,8 +66,8 @@ impl Machine<'_> {
             let data = self.ir.op(op);
             match data.kind {
                 OpKind::AffineFor => {
-                    let (low, n) = self.mapped(op, "lowerBoundMap", 0);
-                    let (high, m) = self.mapped(op, "upperBoundMap", n);
+                    let (low, n) = self.apply_map(op, "lowerBoundMap", 0);
+                    let (high, m) = self.apply_map(op, "upperBoundMap", n);
                     let step = match self.ir.interner.attr_data(self.ir.attr(op, "step").unwrap()) {
                         AttrData::Int { value, .. } => i64::try_from(*value).unwrap(),
                         other => panic!("{other:?}"),
@@ -91,10 +91,10 @@ impl Machine<'_> {
                     }
                 }
                 OpKind::AffineIf => {
-                    let Body::Set(all) = self.affine(op, "condition").body.clone() else {
+                    let AffineBody::Set(all) = self.affine(op, "condition").body.clone() else {
                         panic!()
                     };
-                    let (values, _) = self.mapped(op, "condition", 0);
+                    let (values, _) = self.apply_map(op, "condition", 0);
                     let holds =
                         values.iter().zip(&all).all(|(v, it)| if it.1 { *v == 0 } else { *v >= 0 });
                     let region = data.regions[usize::from(!holds)].1;
@@ -106,8 +106,8 @@ impl Machine<'_> {
                     }
                 }
                 OpKind::AffineParallel => {
-                    let (low, n) = self.mapped(op, "lowerBoundsMap", 0);
-                    let (high, _) = self.mapped(op, "upperBoundsMap", n);
+                    let (low, n) = self.apply_map(op, "lowerBoundsMap", 0);
+                    let (high, _) = self.apply_map(op, "upperBoundsMap", n);
                     let AttrData::Array(steps) =
                         self.ir.interner.attr_data(self.ir.attr(op, "steps").unwrap())
                     else {
@@ -130,11 +130,11 @@ impl Machine<'_> {
                     }
                 }
                 OpKind::AffineApply => {
-                    let value = self.mapped(op, "map", 0).0[0];
+                    let value = self.apply_map(op, "map", 0).0[0];
                     self.values.insert(data.results[0], value);
                 }
                 OpKind::AffineMin => {
-                    let value = *self.mapped(op, "map", 0).0.iter().min().unwrap();
+                    let value = *self.apply_map(op, "map", 0).0.iter().min().unwrap();
                     self.values.insert(data.results[0], value);
                 }
                 OpKind::ScfFor => {
@@ -165,7 +165,7 @@ impl Machine<'_> {
                     let index: Vec<i64> =
                         (1..data.operands.len()).map(|it| self.value(op, it)).collect();
                     let key = (self.memref(op, 0), index);
-                    let fresh = Self::fresh(&key.1);
+                    let fresh = Self::initial_value(&key.1);
                     let value = self.memory.get(&key).copied().unwrap_or(fresh);
                     self.values.insert(data.results[0], value);
                 }
@@ -210,15 +210,15 @@ impl Machine<'_> {
                     self.memory.retain(|it, _| it.0 != memref);
                 }
                 OpKind::AffineLoad => {
-                    let index = self.mapped(op, "map", 1).0;
+                    let index = self.apply_map(op, "map", 1).0;
                     let key = (self.memref(op, 0), index);
                     self.check(&key, true);
-                    let fresh = Self::fresh(&key.1);
+                    let fresh = Self::initial_value(&key.1);
                     let value = self.memory.get(&key).copied().unwrap_or(fresh);
                     self.values.insert(data.results[0], value);
                 }
                 OpKind::AffineStore => {
-                    let index = self.mapped(op, "map", 2).0;
+                    let index = self.apply_map(op, "map", 2).0;
                     let key = (self.memref(op, 1), index);
                     self.check(&key, false);
                     self.memory.insert(key, self.value(op, 0));
@@ -279,9 +279,9 @@ pub(crate) fn checked_result(ir: &Ir, n: i64) -> Option<Vec<(usize, Vec<i64>, i6
     // Three tile sizes, the bound `%n` and the number `%k`.
     let given = [(args[0], 2), (args[1], 3), (args[2], 1), (args[5], n), (args[6], 3)];
     let (values, memory, sizes) = (HashMap::from(given), HashMap::new(), HashMap::new());
-    let mut it = Machine { ir, values, memory, sizes, is_wrong: false };
+    let mut it = Machine { ir, values, memory, sizes, has_invalid_access: false };
     it.region(region);
-    if it.is_wrong {
+    if it.has_invalid_access {
         return None;
     }
     let number = |value: Value| args.iter().position(|it| *it == value);

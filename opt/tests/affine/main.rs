@@ -23,13 +23,13 @@ fn transformed(text: &str, pass: &str) -> Ir {
 }
 
 /// Returns a function around loops, with the arguments of the random programs.
-fn function(loops: &str) -> String {
+fn function_with_loops(loops: &str) -> String {
     let arguments = "%s0: index, %s1: index, %s2: index, %A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64";
     format!("func.func @f({arguments}) {{\n{loops}\nreturn\n}}\n")
 }
 
 /// Returns ops that load two elements and store their product plus `%k`.
-fn sum(to: &str, from: &str, other: &str) -> String {
+fn multiply_and_store(to: &str, from: &str, other: &str) -> String {
     let ty = "memref<?x?xi64>";
     format!(
         "%a = affine.load %A[{from}] : {ty}
@@ -53,7 +53,7 @@ fn ops(ir: &Ir, holds: impl Fn(Op) -> bool) -> Vec<Op> {
 
 /// Returns a function with a body that uses the bound `%n`, the number `%k`, and the memrefs `%A`
 /// and `%B`.
-fn with_body(body: &str) -> String {
+fn function_with_body(body: &str) -> String {
     format!(
         "func.func @f(%t0: index, %t1: index, %t2: index, %A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64) {{\n{body}  return\n}}\n"
     )

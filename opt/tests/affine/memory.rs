@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::function_with_body;
 use crate::lints;
 use crate::machine::result;
-use crate::with_body;
 use crate::writer::Random;
 
 /// Returns a random function with accesses to `%A`, `%B` and two local buffers, in loops and
@@ -97,15 +97,15 @@ fn program(seed: u64) -> String {
     if random.below(2) == 0 {
         out += "  %z = memref.load %P[%c0, %c0] : memref<4x4xi64>\n  memref.store %z, %B[%c2, %c2] : memref<?x?xi64>\n";
     }
-    with_body(&out)
+    function_with_body(&out)
 }
 
 #[test]
-fn fixes_of_lints_keep_what_is_left_in_memory() {
+fn lint_fixes_preserve_memory() {
     let mut n_fixed = 0;
     for seed in 1..=600 {
-        let text = lints::commented(&program(seed));
-        let (after, n) = lints::fixed(&text, seed % 2 == 0);
+        let text = lints::with_line_comments(&program(seed));
+        let (after, n) = lints::apply_fixes(&text, seed % 2 == 0);
         n_fixed += n;
         let run = |text: &str| {
             let ir = crate::common::read(text);

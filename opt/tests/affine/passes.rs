@@ -5,7 +5,7 @@ use noisy_syntax::print;
 use crate::common::read;
 use crate::machine::result;
 use crate::transformed;
-use crate::writer::Writer;
+use crate::writer::ProgramWriter;
 
 /// The number of scheduling passes. Each of them runs on a third of the programs.
 const N_SCHEDULES: usize = 3;
@@ -34,10 +34,10 @@ const PASSES: [&str; 20] = [
 ];
 
 #[test]
-fn passes_keep_what_programs_compute() {
+fn passes_preserve_results() {
     let mut n_changed = [0; PASSES.len()];
     for seed in 1..=120 {
-        let text = Writer::program(seed);
+        let text = ProgramWriter::program(seed);
         let before = read(&text);
         for (at, pass) in PASSES.iter().enumerate() {
             // Scheduling takes longer than all other passes.

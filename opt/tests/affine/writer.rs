@@ -19,7 +19,7 @@ impl Random {
 }
 
 /// Writes random programs: loop nests that access two memrefs of 64-bit integers.
-pub(crate) struct Writer {
+pub(crate) struct ProgramWriter {
     random: Random,
     out: String,
     n: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Writer {
     is_plain: bool,
 }
 
-impl Writer {
+impl ProgramWriter {
     fn subscript(&mut self, depth: usize) -> String {
         let shift = self.random.pick(&["", "", " + 1", " - 1", " + 2", " - 2"]);
         if depth == 0 {

@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 
-use crate::{becomes, becomes_by};
+use crate::{assert_canonicalized, assert_transformed};
 
 #[test]
-fn equal_blocks_are_passed_what_they_differ_in() {
-    becomes_by(
+fn merged_blocks_receive_differing_values_as_arguments() {
+    assert_transformed(
         "builtin.module(canonicalize{region-simplify=aggressive})",
         r#"func.func @mism3(%c : i1, %a: i32, %b: i32) -> i32 {
   cf.cond_br %c, ^bb1, ^bb2
@@ -132,8 +132,8 @@ func.func @three(%i : i32, %a: i32, %b: i32, %c: i32) -> i32 {
 }
 
 #[test]
-fn a_function_takes_the_blocks_of_a_region_that_runs_once() {
-    becomes(
+fn execute_regions_in_functions_are_inlined() {
+    assert_canonicalized(
         r#"func.func @f(%c: i1, %a: i32) -> (i32, i32) {
  %k = "t.k"() : () -> i32
  %r, %s = scf.execute_region -> (i32, i32) {
@@ -193,7 +193,7 @@ func.func @in_a_loop(%n: index, %c: i1) {
 }
 
 #[test]
-fn arguments_that_are_always_passed_one_value_are_that_value() {
+fn arguments_that_always_receive_one_value_are_replaced() {
     let text = r#"func.func @f(%c: i1, %a: i32, %b: i32) -> (i32, i32) {
   "t.x"() : () -> ()
   cf.cond_br %c, ^a(%a, %b : i32, i32), ^b(%b, %a : i32, i32)
@@ -207,7 +207,7 @@ fn arguments_that_are_always_passed_one_value_are_that_value() {
   "t.d"(%u) : (i32) -> ()
   return %u, %v : i32, i32
 }"#;
-    becomes_by(
+    assert_transformed(
         "builtin.module(canonicalize{region-simplify=aggressive})",
         text,
         &expect![[r#"
@@ -231,8 +231,8 @@ fn arguments_that_are_always_passed_one_value_are_that_value() {
 }
 
 #[test]
-fn a_branch_further_in_does_not_use_what_is_dead_around_it() {
-    becomes(
+fn dead_values_passed_by_nested_branches_are_removed() {
+    assert_canonicalized(
         r#"func.func @f(%c: i1, %d: i1, %x: i32) {
   cf.cond_br %c, ^a, ^b
 ^a:
@@ -280,8 +280,8 @@ fn a_branch_further_in_does_not_use_what_is_dead_around_it() {
 }
 
 #[test]
-fn what_is_dead_goes_at_all_depths_at_once() {
-    becomes(
+fn dead_arguments_are_removed_at_all_depths() {
+    assert_canonicalized(
         r#"func.func @deep(%c: i1, %d: i1, %e: i1, %g: i1, %x: i32) {
   %s = arith.addi %x, %x : i32
   cf.br ^h(%s : i32)

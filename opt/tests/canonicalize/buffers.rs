@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 
-use crate::becomes;
+use crate::assert_canonicalized;
 
 #[test]
-fn reshapes_are_joined() {
-    becomes(
+fn reshapes_are_merged() {
+    assert_canonicalized(
         r#"func.func @id(%a: memref<5x4xi8>, %b: memref<?x?xi8>) -> (memref<5x4xi8>, memref<?x?xi8>) {
  %0 = memref.collapse_shape %a [[0], [1]] : memref<5x4xi8> into memref<5x4xi8>
  %1 = memref.collapse_shape %b [[0], [1]] : memref<?x?xi8> into memref<?x?xi8>
@@ -106,8 +106,8 @@ func.func @space(%a: memref<?xf32>) -> memref<?xf32> {
 }
 
 #[test]
-fn buffers_are_taken_apart_and_put_together() {
-    becomes(
+fn reinterpret_casts_of_extracted_metadata_are_simplified() {
+    assert_canonicalized(
         r#"func.func @meta(%a: memref<8x2xf32, strided<[?, 1], offset: 3>>) -> (memref<f32>, index, index, index, index, index) {
   %base, %offset, %sizes:2, %strides:2 = memref.extract_strided_metadata %a : memref<8x2xf32, strided<[?, 1], offset: 3>> -> memref<f32>, index, index, index, index, index
  return %base, %offset, %sizes#0, %sizes#1, %strides#0, %strides#1 : memref<f32>, index, index, index, index, index }
@@ -191,8 +191,8 @@ func.func @rcid(%a: memref<2x3xf32>) -> memref<2x3xf32> {
 }
 
 #[test]
-fn subviews_have_what_is_known_in_their_types() {
-    becomes(
+fn constant_subview_operands_become_static() {
+    assert_canonicalized(
         r#"func.func @sv1(%a: memref<20x42xf32>, %i: index) -> memref<?x?xf32, strided<[?, ?], offset: ?>> {
  %c1 = arith.constant 1 : index
  %c0 = arith.constant 0 : index
@@ -285,8 +285,8 @@ func.func @reshd(%a: memref<*xf32>, %s: memref<?xindex>) -> index {
 }
 
 #[test]
-fn casts_of_casts_are_one() {
-    becomes(
+fn casts_of_casts_are_merged() {
+    assert_canonicalized(
         r"func.func @unranked(%m: memref<2x3xf32>, %o: memref<2x3xf32>) -> (memref<?x3xf32>, memref<4x3xf32>) {
  %0 = memref.cast %m : memref<2x3xf32> to memref<*xf32>
  %1 = memref.cast %0 : memref<*xf32> to memref<?x3xf32>

@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 
-use crate::{becomes, becomes_by};
+use crate::{assert_canonicalized, assert_transformed};
 
 #[test]
-fn integers_without_bits_are_zero() {
-    becomes(
+fn operations_on_zero_width_integers_fold_to_zero() {
+    assert_canonicalized(
         r#"func.func @i0a() -> i16 { %c = arith.constant 0 : i0
  %e = arith.extui %c : i0 to i16
  return %e : i16 }
@@ -73,8 +73,8 @@ func.func @sel2(%c: i1, %d: i1, %a: i32, %b: i32) -> (i32, i64, i32, i32, i1) {
 }
 
 #[test]
-fn a_difference_of_a_difference_is_one() {
-    becomes(
+fn nested_differences_are_merged() {
+    assert_canonicalized(
         r"func.func @f(%a: i8) -> (i8, i8, i8, i8) {
  %k = arith.constant 4 : i8
  %l = arith.constant 9 : i8
@@ -105,7 +105,7 @@ fn a_difference_of_a_difference_is_one() {
 }
 
 #[test]
-fn test_patterns_folds_and_leaves_the_patterns() {
+fn test_patterns_folds_without_patterns() {
     let text = r#"func.func @f(%a: i32) -> i32 {
  %c = arith.constant 3 : i32
  %d = arith.constant 3 : i32
@@ -115,7 +115,7 @@ fn test_patterns_folds_and_leaves_the_patterns() {
  %z = arith.muli %e, %y : i32
  return %z : i32 }
 "#;
-    becomes_by(
+    assert_transformed(
         "builtin.module(test-patterns)",
         text,
         &expect![[r#"
@@ -131,7 +131,7 @@ fn test_patterns_folds_and_leaves_the_patterns() {
         }
     "#]],
     );
-    becomes_by(
+    assert_transformed(
         "builtin.module(test-patterns{max-iterations=0})",
         text,
         &expect![[r#"
@@ -167,7 +167,7 @@ fn sums_of_extended_numbers_are_narrowed() {
  %most = arith.maxui %w, %d : vector<2xi32>
  return %sum, %product, %natural, %float, %quotient, %most : i32, i32, i32, f32, i32, vector<2xi32> }
 "#;
-    becomes_by(
+    assert_transformed(
         "builtin.module(arith-int-narrowing{int-bitwidths-supported=8,24,9})",
         text,
         &expect![[r#"
@@ -200,7 +200,7 @@ fn sums_of_extended_numbers_are_narrowed() {
         "#]],
     );
     // Widths that are not smaller than the width of the op are ignored.
-    becomes_by(
+    assert_transformed(
         "builtin.module(arith-int-narrowing{int-bitwidths-supported=64})",
         "func.func @f(%a: i32) -> f32 {\n %0 = arith.sitofp %a : i32 to f32\n return %0 : f32 }",
         &expect![[r#"
@@ -215,8 +215,8 @@ fn sums_of_extended_numbers_are_narrowed() {
 }
 
 #[test]
-fn products_of_products_have_one_factor() {
-    becomes(
+fn nested_products_with_constants_are_merged() {
+    assert_canonicalized(
         r#"func.func @f(%x: i64, %y: i8) -> (i64, i64, i8) {
  %c = arith.constant 1000003 : i64
  %d = arith.constant -1 : i64

@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 
-use crate::becomes;
+use crate::assert_canonicalized;
 
 #[test]
-fn loops_of_one_iteration_and_nested_ones_are_simpler() {
-    becomes(
+fn short_and_nested_parallel_loops_are_simplified() {
+    assert_canonicalized(
         r#"func.func @par2(%n: index, %A: memref<?x?x?xi32>, %v: i32) {
  %c0 = arith.constant 0 : index
  %c1 = arith.constant 1 : index
@@ -88,8 +88,8 @@ func.func @forall1(%A: memref<?xf32>, %n: index, %f: f32) {
 }
 
 #[test]
-fn a_while_carries_what_changes() {
-    becomes(
+fn while_loops_carry_only_values_that_change() {
+    assert_canonicalized(
         r#"func.func @while1(%a: i32, %b: i32) -> (i32, i32) {
  %r:2 = scf.while (%x = %a, %y = %b) : (i32, i32) -> (i32, i32) {
   %c = "test.cond"(%x) : (i32) -> i1
@@ -204,8 +204,8 @@ func.func @while8(%v: index, %w: index) -> (index, index) {
 }
 
 #[test]
-fn bounds_of_loops_simplify_quotients() {
-    becomes(
+fn loop_bounds_simplify_quotients() {
+    assert_canonicalized(
         r#"func.func @a1(%N: index, %A: memref<?x32xf32>) {
   affine.for %i = 0 to %N step 32 {
     affine.for %ii = 0 to 32 {
@@ -302,8 +302,8 @@ func.func @a3(%N: index, %A: memref<?xf32>, %f: f32) {
 }
 
 #[test]
-fn selects_stand_before_what_is_left_of_a_choice() {
-    becomes(
+fn selects_precede_the_remaining_if() {
+    assert_canonicalized(
         r#"func.func @half(%c: i1, %a: i32, %b: i32) -> (i32, i32) {
  %r, %s = scf.if %c -> (i32, i32) {
   %x = "t.a"(%c) : (i1) -> i32

@@ -12,11 +12,11 @@ mod loops;
 use expect_test::Expect;
 use noisy_syntax::print;
 
-fn becomes(text: &str, expected: &Expect) {
-    becomes_by("builtin.module(canonicalize)", text, expected);
+fn assert_canonicalized(text: &str, expected: &Expect) {
+    assert_transformed("builtin.module(canonicalize)", text, expected);
 }
 
-fn becomes_by(pipeline: &str, text: &str, expected: &Expect) {
+fn assert_transformed(pipeline: &str, text: &str, expected: &Expect) {
     let ir = common::run(pipeline, text).expect("the pass runs");
     expected.assert_eq(&print::custom(&ir));
 }

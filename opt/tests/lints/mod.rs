@@ -8,7 +8,7 @@ use noisy_analyses::{Document, TextEdit};
 const CODES: [&str; 4] = ["same-value", "folds-to-constant", "loop-invariant", "dead-store"];
 
 /// Returns a program with a comment at the end of each line.
-pub(crate) fn commented(text: &str) -> String {
+pub(crate) fn with_line_comments(text: &str) -> String {
     let mut out = String::new();
     for (n, line) in text.lines().enumerate() {
         let _ = writeln!(out, "{line} // line {n}");
@@ -19,7 +19,7 @@ pub(crate) fn commented(text: &str) -> String {
 /// Applies the safe fixes of the lints until none is left. Returns the program and the number of
 /// fixed diagnostics. With `unsafe_too`, also applies fixes of constant conditions that need a
 /// review. Without it, checks that comments are kept.
-pub(crate) fn fixed(text: &str, unsafe_too: bool) -> (String, usize) {
+pub(crate) fn apply_fixes(text: &str, unsafe_too: bool) -> (String, usize) {
     let (mut now, mut n_fixed) = (text.to_owned(), 0);
     for _ in 0..60 {
         let document = Document::new(&now);

@@ -62,7 +62,7 @@ impl<'a> Machine<'a> {
             for &op in ops {
                 self.op(op)?;
             }
-            self.spend()?;
+            self.use_fuel()?;
             let inputs = self.inputs(last);
             let way = match self.ir.op_name(last) {
                 "func.return" => return Ok(End::Return(inputs)),
@@ -76,7 +76,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn spend(&mut self) -> Run<()> {
+    fn use_fuel(&mut self) -> Run<()> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Long)?;
         Ok(())
     }
@@ -94,7 +94,7 @@ impl<'a> Machine<'a> {
     }
 
     fn op(&mut self, op: Op) -> Run<()> {
-        self.spend()?;
+        self.use_fuel()?;
         let x = self.inputs(op);
         let data = self.ir.op(op);
         let name = self.ir.op_name(op);

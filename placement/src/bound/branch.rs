@@ -14,13 +14,13 @@ use noisy_solver::Optimum;
 use num_integer::gcd;
 
 use crate::bound::local_problem::{ColumnDecision, LocalProblem, MultiplierList};
-use crate::bound::tree::{Branching, Tree};
+use crate::bound::tree::{BranchTree, Branching};
 use crate::certificate::Proof;
-use crate::question::limits::Budget;
+use crate::question::limits::EffortBudget;
 
 /// Conditions for the end of a search.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub(crate) struct SearchEffort {
     /// Maximum number of nodes of the tree.
     pub nodes: usize,
     /// The search ends when the bound is at most this much below the best choice.
@@ -35,7 +35,7 @@ pub(crate) type Report<'r> = dyn FnMut(&dyn Fn() -> Proof, u64, Option<&[bool]>)
 
 /// The result of a search.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct LeastWeight {
     /// The best known choice, by column.
     pub choice: Vec<bool>,
     /// The proof of a lower bound.
@@ -45,14 +45,14 @@ pub(crate) struct Answer {
 impl LocalProblem<'_, '_> {
     /// Finds the least weight of a legal choice. `report` is called with better bounds and choices.
     /// `None` if the solver fails immediately.
-    pub(crate) fn least(
+    pub(crate) fn find_least_weight(
         &mut self,
         weights: &[u64],
         known: Vec<bool>,
-        effort: Effort,
+        effort: SearchEffort,
         report: &mut Report,
-        budget: &mut Budget,
-    ) -> Option<Answer> {
+        budget: &mut EffortBudget,
+    ) -> Option<LeastWeight> {
         let grain = weights.iter().fold(0, |grain, &weight| gcd(grain, weight)).max(1);
         let scaled: Vec<u64> = weights.iter().map(|it| it / grain).collect();
         self.set_weights(&scaled)?;
@@ -60,15 +60,15 @@ impl LocalProblem<'_, '_> {
             .iter()
             .map(|&it| if it == 0 { ColumnDecision::Free } else { ColumnDecision::Open })
             .collect();
-        let mut tree = Tree::new(scaled, known, fixed, MultiplierList::default(), 0);
+        let mut tree = BranchTree::new(scaled, known, fixed, MultiplierList::default(), 0);
         let mut told = 0;
         let mut next = None;
         while tree.nodes.len() < effort.nodes && !budget.is_spent() {
             let Some(at) = next.take().or_else(|| tree.next()) else { break };
             let upper = tree.upper;
             next = match self.visit(&mut tree, at, budget) {
-                Visited::Went(next) => next,
-                Visited::Failed => break,
+                VisitResult::ContinueWith(next) => next,
+                VisitResult::Failed => break,
             };
             let lower = tree.lower();
             if lower > told || tree.upper < upper {
@@ -83,7 +83,7 @@ impl LocalProblem<'_, '_> {
                 break;
             }
         }
-        Some(Answer {
+        Some(LeastWeight {
             proof: tree.proof(&self.sites, &self.rows, weights, grain),
             choice: tree.choice,
         })
@@ -91,72 +91,72 @@ impl LocalProblem<'_, '_> {
 
     /// Solves the relaxation of a node, and closes or branches it. Returns the new node to continue
     /// with.
-    fn visit(&mut self, tree: &mut Tree, at: u32, budget: &mut Budget) -> Visited {
+    fn visit(&mut self, tree: &mut BranchTree, at: u32, budget: &mut EffortBudget) -> VisitResult {
         let wanted = tree.decisions(at);
-        if self.go_to(&mut tree.fixed, &wanted).is_none() {
-            return Visited::Failed;
+        if self.set_decisions(&mut tree.fixed, &wanted).is_none() {
+            return VisitResult::Failed;
         }
         let mut round = 0;
         let (answer, proven) = loop {
-            if let Some(row) = self.dead_row(|column| tree.fixed[column as usize]) {
-                let list = tree.against(row);
+            if let Some(row) = self.unsatisfiable_row(|column| tree.fixed[column as usize]) {
+                let list = tree.infeasibility_multipliers(row);
                 tree.nodes[at as usize].prove(&list, i128::MAX >> 8);
                 tree.close(at);
-                return Visited::Went(None);
+                return VisitResult::ContinueWith(None);
             }
-            let Some(answer) = self.solve(budget) else { return Visited::Failed };
-            let proven = self.certified(&tree.weights, &tree.fixed, &answer);
+            let Some(answer) = self.solve(budget) else { return VisitResult::Failed };
+            let proven = self.multiplier_bound(&tree.weights, &tree.fixed, &answer);
             tree.nodes[at as usize].prove(&proven.list, proven.bound);
-            if tree.is_closed(at) {
-                return Visited::Went(None);
+            if tree.close_if_dominated(at) {
+                return VisitResult::ContinueWith(None);
             }
             self.set_point(&answer.values);
             let is_whole = answer.values.iter().all(|x| (x - x.round()).abs() < 1e-6);
             let slack = if at == 0 { 1e-4 } else { 0.02 };
             let found = match round {
-                _ if is_whole => self.separate_whole(budget),
+                _ if is_whole => self.separate_integral(budget),
                 0..4 => self.separate(slack, budget),
                 _ if at == 0 => self.separate(slack, budget),
                 _ => Some(0),
             };
-            let Some(found) = found else { return Visited::Failed };
+            let Some(found) = found else { return VisitResult::Failed };
             if found == 0 {
                 if is_whole {
                     // The point is a legal choice, and it is optimal in this subtree up to the
                     // rounding of the solver.
                     tree.offer(answer.values.iter().map(|&x| x > 0.5).collect());
-                    if !tree.is_closed(at) {
+                    if !tree.close_if_dominated(at) {
                         tree.give_up(at);
                     }
-                    return Visited::Went(None);
+                    return VisitResult::ContinueWith(None);
                 }
                 break (answer, proven);
             }
             if budget.is_spent() {
-                return Visited::Went(None);
+                return VisitResult::ContinueWith(None);
             }
             round += 1;
         };
         if at == 0 || tree.nodes.len().is_multiple_of(16) {
-            if let Some(choice) = self.round(&answer.values, &tree.weights, budget) {
+            if let Some(choice) = self.round_to_legal(&answer.values, &tree.weights, budget) {
                 tree.offer(choice);
             }
-            if tree.is_closed(at) {
-                return Visited::Went(None);
+            if tree.close_if_dominated(at) {
+                return VisitResult::ContinueWith(None);
             }
         }
         tree.settle(at, &proven);
-        let Some((column, value)) = self.pick(tree, &answer, budget) else {
-            return Visited::Failed;
+        let Some((column, value)) = self.select_column(tree, &answer, budget) else {
+            return VisitResult::Failed;
         };
         let first = tree.branch(at, Branching::Site(column));
         // Continue with the value nearest to the point.
-        Visited::Went(Some(first + u32::from(value > 0.5)))
+        VisitResult::ContinueWith(Some(first + u32::from(value > 0.5)))
     }
 
     /// Sets the bounds of the columns to the decisions of a node. `fixed` are the current decisions
     /// of the solver.
-    pub(crate) fn go_to(
+    pub(crate) fn set_decisions(
         &mut self,
         fixed: &mut [ColumnDecision],
         wanted: &[ColumnDecision],
@@ -179,17 +179,23 @@ impl LocalProblem<'_, '_> {
     }
 
     /// Returns a row that cannot be satisfied any more.
-    pub(crate) fn dead_row(&self, fixed: impl Fn(u32) -> ColumnDecision) -> Option<u32> {
+    pub(crate) fn unsatisfiable_row(&self, fixed: impl Fn(u32) -> ColumnDecision) -> Option<u32> {
         let row = self.terms.iter().zip(&self.rows).position(|(terms, row)| {
             let open = terms.iter().filter(|it| fixed(it.0) != ColumnDecision::Absent);
-            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least() && self.holds(row)
+            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least()
+                && self.is_valid(row)
         })?;
         Some(row as u32)
     }
 
     /// Selects the column to branch at: the one with the largest expected gain of the bound in both
     /// directions.
-    fn pick(&mut self, tree: &Tree, answer: &Optimum, budget: &mut Budget) -> Option<(u32, f64)> {
+    fn select_column(
+        &mut self,
+        tree: &BranchTree,
+        answer: &Optimum,
+        budget: &mut EffortBudget,
+    ) -> Option<(u32, f64)> {
         /// Number of columns to try (strong branching), and number of tries after which the mean
         /// gain is used instead.
         const TRIED: usize = 8;
@@ -217,12 +223,12 @@ impl LocalProblem<'_, '_> {
                         _ if it == column => ColumnDecision::Absent,
                         fixed => fixed,
                     };
-                    let gain = if value == 0.0 && self.dead_row(without).is_some() {
+                    let gain = if value == 0.0 && self.unsatisfiable_row(without).is_some() {
                         answer.cost.abs().max(1.0)
                     } else {
                         (self.solve(budget)?.cost - answer.cost).max(0.0)
                     };
-                    self.gains.learn(column, x, value > 0.5, gain);
+                    self.gains.record(column, x, value > 0.5, gain);
                 }
                 self.set_bounds(&[column], &[0.0], &[1.0])?;
                 score = self.gains.score(column, x, 1.0);
@@ -238,8 +244,8 @@ impl LocalProblem<'_, '_> {
     }
 }
 
-enum Visited {
+enum VisitResult {
     /// The node to continue with, if any.
-    Went(Option<u32>),
+    ContinueWith(Option<u32>),
     Failed,
 }

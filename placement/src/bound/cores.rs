@@ -34,7 +34,7 @@
 //! stable.
 //!
 //! *Levels.* A branch of a tree may assume that the noise after some nodes is below a level, or at
-//! least a level ([`Assumed`]). If the noise after `v` is assumed to be at least `k`, then `We(v,
+//! least a level ([`NoiseAssumptions`]). If the noise after `v` is assumed to be at least `k`, then `We(v,
 //! k) = 0`. If it is assumed to be below a level, a set of sites that brings it to this level is a
 //! core, too. Both kinds of cores are valid only under the assumptions, which the row lists.
 //!
@@ -43,34 +43,36 @@
 
 use std::collections::HashSet;
 
-use crate::certificate::{CoreWhere, Row};
-use crate::question::graph::{Graph, NONE};
-use crate::question::instance::{Bits, NodeRule};
-use crate::question::least_noise::{beyond_all_limits, extreme};
-use crate::question::limits::Budget;
+use crate::certificate::{ConditionalCore, ProofRow};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::instance::{NodeRule, NoiseBits};
+use crate::question::least_noise::{beyond_all_limits, extreme_noise};
+use crate::question::limits::EffortBudget;
 
 /// A step of `W`: a level of a node, and the least weight of a set of sites that brings the node to
 /// this level if they are not chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct WeightStep {
-    level: Bits,
+    level: NoiseBits,
     weight: f32,
 }
 
 /// Assumptions about the noise after some nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Assumed {
+pub(crate) struct NoiseAssumptions {
     /// Nodes with levels: the noise after the node is below the level.
-    pub below: Vec<(u32, Bits)>,
+    pub below: Vec<(u32, NoiseBits)>,
     /// Nodes with levels: the noise after the node is at least the level.
-    pub least: Vec<(u32, Bits)>,
+    pub least: Vec<(u32, NoiseBits)>,
 }
 
-impl Assumed {
+impl NoiseAssumptions {
     /// Returns true if a row is valid for all choices that satisfy the assumptions.
-    pub(crate) fn admits(&self, row: &Row) -> bool {
-        let Row::CoreWhere(it) = row else { return true };
-        let implied = |&(v, level): &(u32, Bits), list: &[(u32, Bits)], is_least: bool| {
+    pub(crate) fn implies_conditions(&self, row: &ProofRow) -> bool {
+        let ProofRow::CoreWhere(it) = row else { return true };
+        let implied = |&(v, level): &(u32, NoiseBits),
+                       list: &[(u32, NoiseBits)],
+                       is_least: bool| {
             list.iter().any(|it| it.0 == v && if is_least { it.1 >= level } else { it.1 <= level })
         };
         it.below.iter().all(|it| implied(it, &self.below, false))
@@ -81,36 +83,36 @@ impl Assumed {
 /// A node with a violated core: it goes over its limit, or the noise after it exceeds the
 /// assumption, if the sites of the core are not chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Over {
+pub(crate) struct ViolatedNode {
     /// The weight of the core.
     pub weight: f32,
     pub node: u32,
     /// The noise that the node then reaches.
-    level: Bits,
+    level: NoiseBits,
     /// True if `level` is the noise after the reset, false if it is the noise before.
-    leaves: bool,
+    is_after_reset: bool,
 }
 
 /// The separation of cores of one graph. Separations reuse the memory for the steps.
 #[derive(Clone, Debug)]
-pub(crate) struct Cores<'g> {
-    pub graph: &'g Graph,
-    lo_p: Vec<Bits>,
-    lo: Vec<Bits>,
-    hi: Vec<Bits>,
+pub(crate) struct CoreSeparator<'g> {
+    pub graph: &'g NoiseGraph,
+    lo_p: Vec<NoiseBits>,
+    lo: Vec<NoiseBits>,
+    hi: Vec<NoiseBits>,
     /// The largest relevant level of `p`, by node.
-    top: Vec<Bits>,
-    /// The steps of `W`, by node, with rising levels and weights; weights are below [`FULL`].
+    max_level: Vec<NoiseBits>,
+    /// The steps of `W`, by node, with rising levels and weights; weights are below [`MAX_WEIGHT`].
     steps: Vec<Vec<WeightStep>>,
     /// True for each node whose steps were computed. All others count as reset.
     inside: Vec<bool>,
     /// The distinct operands of each sum with their multiplicity.
     groups: Vec<Vec<(u32, u32)>>,
-    assumed: Assumed,
+    assumed: NoiseAssumptions,
     /// The least noise after each node under the assumptions; `lo` without assumptions.
-    least: Vec<Bits>,
+    least: Vec<NoiseBits>,
     /// The largest noise after each node under the assumptions; the limit without assumptions.
-    most: Vec<Bits>,
+    most: Vec<NoiseBits>,
     /// Work done up to now, in steps.
     pub work: u64,
 }
@@ -119,33 +121,46 @@ pub(crate) struct Cores<'g> {
 pub(crate) type Core = Vec<u32>;
 
 /// A core with at least this weight is not violated.
-const FULL: f32 = 1.0;
+const MAX_WEIGHT: f32 = 1.0;
 
-impl<'g> Cores<'g> {
+impl<'g> CoreSeparator<'g> {
     /// Maximum number of steps of a node; the lightest are kept. Without the heavier ones,
     /// separation may miss a violated core.
-    const MOST_STEPS: usize = 1 << 10;
+    const MAX_STEPS: usize = 1 << 10;
 
     /// Computes the noise levels, but no steps.
-    pub(crate) fn new(graph: &'g Graph) -> Cores<'g> {
+    pub(crate) fn new(graph: &'g NoiseGraph) -> CoreSeparator<'g> {
         let n = graph.n_nodes();
         let most = beyond_all_limits(graph);
-        let (lo_p, lo) = extreme(graph, true, most);
-        let (hi_p, hi) = extreme(graph, false, most);
+        let (lo_p, lo) = extreme_noise(graph, true, most);
+        let (hi_p, hi) = extreme_noise(graph, false, most);
         let top = (0..n).map(|v| hi_p[v].min(graph.limit[v].saturating_add(1))).collect();
         let groups = (0..n as u32)
             .map(|v| match graph.rule[v as usize] {
-                NodeRule::Sum(_) => group(graph.operands.of(v)),
+                NodeRule::Sum(_) => group_equal(graph.operands.of(v)),
                 NodeRule::Max(_) | NodeRule::Source(_) => Vec::new(),
             })
             .collect();
         let (steps, inside) = (vec![Vec::new(); n], vec![false; n]);
-        let (assumed, least, most) = (Assumed::default(), lo.clone(), graph.limit.clone());
-        Cores { graph, lo_p, lo, hi, top, steps, inside, groups, assumed, least, most, work: 0 }
+        let (assumed, least, most) = (NoiseAssumptions::default(), lo.clone(), graph.limit.clone());
+        CoreSeparator {
+            graph,
+            lo_p,
+            lo,
+            hi,
+            max_level: top,
+            steps,
+            inside,
+            groups,
+            assumed,
+            least,
+            most,
+            work: 0,
+        }
     }
 
     /// Replaces the assumptions.
-    pub(crate) fn assume(&mut self, assumed: &Assumed) {
+    pub(crate) fn assume(&mut self, assumed: &NoiseAssumptions) {
         let (lo, limit) = (&self.lo, &self.graph.limit);
         for &(v, _) in self.assumed.below.iter().chain(&self.assumed.least) {
             (self.least[v as usize], self.most[v as usize]) = (lo[v as usize], limit[v as usize]);
@@ -162,53 +177,57 @@ impl<'g> Cores<'g> {
     }
 
     /// Returns the lowest and the highest possible noise after each node.
-    pub(crate) fn levels(&self) -> (&[Bits], &[Bits]) {
+    pub(crate) fn levels(&self) -> (&[NoiseBits], &[NoiseBits]) {
         (&self.lo, &self.hi)
     }
 
     /// Returns `W(v, k)`.
-    fn before(&self, v: u32, k: Bits) -> f32 {
+    fn weight_before(&self, v: u32, k: NoiseBits) -> f32 {
         if k <= self.lo_p[v as usize] {
             return 0.0;
         }
         let steps = &self.steps[v as usize];
-        steps.get(steps.partition_point(|it| it.level < k)).map_or(FULL, |it| it.weight)
+        steps.get(steps.partition_point(|it| it.level < k)).map_or(MAX_WEIGHT, |it| it.weight)
     }
 
     /// Returns `We(v, k)`.
-    fn after(&self, x: &[f32], v: u32, k: Bits) -> f32 {
+    fn weight_after(&self, x: &[f32], v: u32, k: NoiseBits) -> f32 {
         if k <= self.least[v as usize] {
             return 0.0;
         }
         // The noise after a node is capped at its limit or the assumption: above that, the node
         // itself has a core.
         if k > self.most[v as usize] || !self.inside[v as usize] {
-            return FULL;
+            return MAX_WEIGHT;
         }
-        let own = if k <= self.reset(v) { 0.0 } else { self.own(x, v) };
-        (self.before(v, k) + own).min(FULL)
+        let own = if k <= self.reset(v) { 0.0 } else { self.site_weight(x, v) };
+        (self.weight_before(v, k) + own).min(MAX_WEIGHT)
     }
 
     /// Returns the reset level of a node; 0 without a site.
-    fn reset(&self, v: u32) -> Bits {
+    fn reset(&self, v: u32) -> NoiseBits {
         match self.graph.site[v as usize] {
-            NONE => 0,
+            NO_INDEX => 0,
             s => self.graph.reset[s as usize],
         }
     }
 
     /// Returns the weight of the site of a node.
-    fn own(&self, x: &[f32], v: u32) -> f32 {
+    fn site_weight(&self, x: &[f32], v: u32) -> f32 {
         match self.graph.site[v as usize] {
-            NONE => 0.0,
+            NO_INDEX => 0.0,
             s => x[s as usize],
         }
     }
 
     /// Returns the steps of `We(v, .)`. Some of them may be redundant.
-    fn leaving<'a>(&'a self, x: &[f32], v: u32) -> impl Iterator<Item = WeightStep> + use<'a, 'g> {
+    fn steps_after<'a>(
+        &'a self,
+        x: &[f32],
+        v: u32,
+    ) -> impl Iterator<Item = WeightStep> + use<'a, 'g> {
         let i = v as usize;
-        let (own, most, least) = (self.own(x, v), self.most[i], self.least[i]);
+        let (own, most, least) = (self.site_weight(x, v), self.most[i], self.least[i]);
         let steps = if self.inside[i] { &*self.steps[i] } else { &[] };
         let reset = self.reset(v);
         let risen = move |it: &WeightStep| {
@@ -221,12 +240,12 @@ impl<'g> Cores<'g> {
         };
         let risen = steps.iter().flat_map(risen).filter(move |it| it.level > least);
         std::iter::once(WeightStep { level: least, weight: 0.0 })
-            .chain(risen.filter(|it| it.weight < FULL))
+            .chain(risen.filter(|it| it.weight < MAX_WEIGHT))
     }
 
     /// Computes the steps of some nodes for a point. The nodes must be in the order of the graph,
     /// and sites of other nodes must have weight 1.
-    pub(crate) fn fill(&mut self, x: &[f32], nodes: &[u32]) {
+    pub(crate) fn compute_steps(&mut self, x: &[f32], nodes: &[u32]) {
         let graph = self.graph;
         self.inside.fill(false);
         for &v in nodes {
@@ -246,20 +265,20 @@ impl<'g> Cores<'g> {
                     NodeRule::Max(c) => {
                         found.clear();
                         for &u in graph.operands.of(v) {
-                            found.extend(self.leaving(x, u).map(|it| it.raised(c)));
+                            found.extend(self.steps_after(x, u).map(|it| it.raised(c)));
                         }
                         self.work += found.len() as u64;
-                        settle(&mut found, self.top[i]);
+                        remove_dominated(&mut found, self.max_level[i]);
                     }
                     NodeRule::Sum(c) => {
                         found.clear();
                         found.push(WeightStep { level: c, weight: 0.0 });
                         for &group in &self.groups[i] {
                             std::mem::swap(&mut sum, &mut found);
-                            self.add(x, group, &sum, self.top[i], &mut found);
+                            self.add(x, group, &sum, self.max_level[i], &mut found);
                             self.work += (sum.len() + found.len()) as u64;
                         }
-                        settle(&mut found, self.top[i]);
+                        remove_dominated(&mut found, self.max_level[i]);
                     }
                 }
                 if self.steps[i] != found {
@@ -267,7 +286,7 @@ impl<'g> Cores<'g> {
                     changed = true;
                 }
             }
-            if !changed || !graph.cyclic {
+            if !changed || !graph.is_cyclic {
                 return;
             }
         }
@@ -279,25 +298,32 @@ impl<'g> Cores<'g> {
         x: &[f32],
         (u, times): (u32, u32),
         sum: &[WeightStep],
-        top: Bits,
+        top: NoiseBits,
         out: &mut Vec<WeightStep>,
     ) {
         out.clear();
-        for own in self.leaving(x, u) {
+        for own in self.steps_after(x, u) {
             let raised = own.level.saturating_mul(times);
             let both = sum.iter().map(|it| WeightStep {
                 level: it.level.saturating_add(raised),
                 weight: it.weight + own.weight,
             });
-            out.extend(both.take_while(|it| it.weight < FULL));
+            out.extend(both.take_while(|it| it.weight < MAX_WEIGHT));
         }
-        settle(out, top);
+        remove_dominated(out, top);
     }
 
     /// Finds levels of the operands that bring a sum to at least `k` for the least weight. Returns
     /// false if there are none.
-    fn split(&self, x: &[f32], v: u32, c: Bits, k: Bits, levels: &mut Vec<(u32, Bits)>) -> bool {
-        let (groups, top) = (&self.groups[v as usize], self.top[v as usize]);
+    fn split(
+        &self,
+        x: &[f32],
+        v: u32,
+        c: NoiseBits,
+        k: NoiseBits,
+        levels: &mut Vec<(u32, NoiseBits)>,
+    ) -> bool {
+        let (groups, top) = (&self.groups[v as usize], self.max_level[v as usize]);
         // The steps of the sums of the last 0, 1, 2, ... groups.
         let mut sums = vec![vec![WeightStep { level: c, weight: 0.0 }]];
         for &group in groups.iter().rev() {
@@ -308,8 +334,8 @@ impl<'g> Cores<'g> {
         let mut k = k;
         for (&(u, times), sum) in groups.iter().zip(sums.iter().rev().skip(1)) {
             // The least weight and its level.
-            let mut best: Option<(f32, Bits)> = None;
-            for own in self.leaving(x, u) {
+            let mut best: Option<(f32, NoiseBits)> = None;
+            for own in self.steps_after(x, u) {
                 let left = k.saturating_sub(own.level.saturating_mul(times));
                 let rest = sum.get(sum.partition_point(|it| it.level < left));
                 let Some(rest) = rest else { continue };
@@ -330,34 +356,44 @@ impl<'g> Cores<'g> {
 
     /// Returns the nodes with a core of a weight below `1 - slack` at the point, the most violated
     /// first.
-    pub(crate) fn violated(&self, x: &[f32], nodes: &[u32], slack: f32) -> Vec<Over> {
+    pub(crate) fn violated(&self, x: &[f32], nodes: &[u32], slack: f32) -> Vec<ViolatedNode> {
         let over = |&node: &u32| {
             let level = self.graph.limit[node as usize].checked_add(1)?;
-            Some(Over { weight: self.before(node, level), node, level, leaves: false })
+            Some(ViolatedNode {
+                weight: self.weight_before(node, level),
+                node,
+                level,
+                is_after_reset: false,
+            })
         };
-        let too_much = |&(node, level): &(u32, Bits)| {
-            let own = if level <= self.reset(node) { 0.0 } else { self.own(x, node) };
-            Over { weight: self.before(node, level) + own, node, level, leaves: true }
+        let too_much = |&(node, level): &(u32, NoiseBits)| {
+            let own = if level <= self.reset(node) { 0.0 } else { self.site_weight(x, node) };
+            ViolatedNode {
+                weight: self.weight_before(node, level) + own,
+                node,
+                level,
+                is_after_reset: true,
+            }
         };
-        let mut found: Vec<Over> = nodes.iter().filter_map(over).collect();
-        let is_inside = |it: &&(u32, Bits)| self.inside[it.0 as usize];
+        let mut found: Vec<ViolatedNode> = nodes.iter().filter_map(over).collect();
+        let is_inside = |it: &&(u32, NoiseBits)| self.inside[it.0 as usize];
         found.extend(self.assumed.below.iter().filter(is_inside).map(too_much));
-        found.retain(|it| it.weight < FULL - slack);
+        found.retain(|it| it.weight < MAX_WEIGHT - slack);
         found.sort_by(|a, b| a.weight.total_cmp(&b.weight).then(a.node.cmp(&b.node)));
         found
     }
 
-    /// Returns the core of a node that [`Cores::violated`] found. `None` if a cycle of equal
+    /// Returns the core of a node that [`CoreSeparator::violated`] found. `None` if a cycle of equal
     /// weights hides it.
-    pub(crate) fn core(&self, x: &[f32], over: Over) -> Option<Row> {
+    pub(crate) fn core(&self, x: &[f32], over: ViolatedNode) -> Option<ProofRow> {
         let (mut core, mut below, mut least) = (Vec::new(), Vec::new(), Vec::new());
-        if over.leaves {
+        if over.is_after_reset {
             below.push((over.node, over.level));
-            self.pass(over.node, over.level, &mut core);
+            self.push_site(over.node, over.level, &mut core);
         }
         self.descend(x, over, &mut |u, level| {
             if level > self.least[u as usize] {
-                self.pass(u, level, &mut core);
+                self.push_site(u, level, &mut core);
             } else if level > self.lo[u as usize] {
                 least.push((u, self.least[u as usize]));
             }
@@ -365,12 +401,12 @@ impl<'g> Cores<'g> {
         core.sort_unstable();
         core.dedup();
         if below.is_empty() && least.is_empty() {
-            return Some(Row::Core(core.into()));
+            return Some(ProofRow::Core(core.into()));
         }
         least.sort_unstable();
         least.dedup();
         let (below, least) = (below.into(), least.into());
-        Some(Row::CoreWhere(Box::new(CoreWhere { core: core.into(), below, least })))
+        Some(ProofRow::CoreWhere(Box::new(ConditionalCore { core: core.into(), below, least })))
     }
 
     /// Returns new cores that a point violates. Each site is in only a few of them.
@@ -379,13 +415,13 @@ impl<'g> Cores<'g> {
         nodes: &[u32],
         x: &[f32],
         slack: f32,
-        known: &mut HashSet<Row>,
-        budget: &mut Budget,
-    ) -> Vec<Row> {
+        known: &mut HashSet<ProofRow>,
+        budget: &mut EffortBudget,
+    ) -> Vec<ProofRow> {
         /// Maximum number of new cores of a site per round.
         const SHARE: u8 = 3;
         let before = self.work;
-        self.fill(x, nodes);
+        self.compute_steps(x, nodes);
         budget.spend(self.work - before);
         let mut uses = vec![0_u8; self.graph.n_sites()];
         let mut found = Vec::new();
@@ -409,9 +445,9 @@ impl<'g> Cores<'g> {
 
     /// Adds the site of a node to a core if the noise after the node reaches the level only without
     /// it.
-    fn pass(&self, v: u32, level: Bits, core: &mut Core) {
+    fn push_site(&self, v: u32, level: NoiseBits, core: &mut Core) {
         let site = self.graph.site[v as usize];
-        if site != NONE && level > self.reset(v) {
+        if site != NO_INDEX && level > self.reset(v) {
             core.push(site);
         }
     }
@@ -419,10 +455,15 @@ impl<'g> Cores<'g> {
     /// Descends from a node to the operands that bring it to its level for the least weight. Calls
     /// `of` with each operand and the required level after it. The operand of a sum may reach this
     /// level in any case.
-    fn descend(&self, x: &[f32], over: Over, of: &mut dyn FnMut(u32, Bits)) -> Option<()> {
+    fn descend(
+        &self,
+        x: &[f32],
+        over: ViolatedNode,
+        of: &mut dyn FnMut(u32, NoiseBits),
+    ) -> Option<()> {
         let mut stack = vec![(over.node, over.level)];
         let mut levels = Vec::new();
-        let mut seen: Vec<(u32, Bits)> = Vec::new();
+        let mut seen: Vec<(u32, NoiseBits)> = Vec::new();
         let mut looked = 0;
         while let Some((v, k)) = stack.pop() {
             if k <= self.lo_p[v as usize] {
@@ -430,7 +471,7 @@ impl<'g> Cores<'g> {
             }
             // A pair may be reached twice. In a cycle, this means that the core is hidden.
             if seen.contains(&(v, k)) {
-                if self.graph.cyclic {
+                if self.graph.is_cyclic {
                     return None;
                 }
                 continue;
@@ -445,7 +486,7 @@ impl<'g> Cores<'g> {
                 NodeRule::Source(_) => return None,
                 NodeRule::Max(c) => {
                     let level = k.saturating_sub(c);
-                    let after = |u: u32| self.after(x, u, level);
+                    let after = |u: u32| self.weight_after(x, u, level);
                     let operands = self.graph.operands.of(v).iter().copied();
                     levels.push((operands.min_by(|&a, &b| after(a).total_cmp(&after(b)))?, level));
                 }
@@ -467,14 +508,14 @@ impl<'g> Cores<'g> {
 }
 
 impl WeightStep {
-    fn raised(self, by: Bits) -> WeightStep {
+    fn raised(self, by: NoiseBits) -> WeightStep {
         WeightStep { level: self.level.saturating_add(by), weight: self.weight }
     }
 }
 
 /// Sorts the steps and removes dominated ones: steps for which another step of at most the same
-/// weight has at least the same level. Levels are capped at `top`.
-fn settle(steps: &mut Vec<WeightStep>, top: Bits) {
+/// weight has at least the same level. Levels are capped at `max_level`.
+fn remove_dominated(steps: &mut Vec<WeightStep>, top: NoiseBits) {
     for it in steps.iter_mut() {
         it.level = it.level.min(top);
     }
@@ -487,11 +528,11 @@ fn settle(steps: &mut Vec<WeightStep>, top: Bits) {
         }
         is_higher
     });
-    steps.truncate(Cores::MOST_STEPS);
+    steps.truncate(CoreSeparator::MAX_STEPS);
 }
 
 /// Groups equal operands, in the order of their first occurrences.
-fn group(operands: &[u32]) -> Vec<(u32, u32)> {
+fn group_equal(operands: &[u32]) -> Vec<(u32, u32)> {
     let mut groups: Vec<(u32, u32)> = Vec::new();
     for &u in operands {
         match groups.iter_mut().find(|(o, _)| *o == u) {
@@ -515,17 +556,17 @@ mod tests {
     }
 
     impl Twin {
-        fn new(cores: &Cores, x: &[f32]) -> Twin {
+        fn new(cores: &CoreSeparator, x: &[f32]) -> Twin {
             let graph = cores.graph;
             let mut it = Twin { before: Vec::new(), after: Vec::new() };
             for v in 0..graph.n_nodes() {
                 let limit = graph.limit[v];
                 let before: Vec<f32> = (0..=limit + 1).map(|k| it.entry(graph, v, k)).collect();
-                let own = cores.own(x, v as u32);
-                let leaves = |k: Bits| match k {
+                let own = cores.site_weight(x, v as u32);
+                let leaves = |k: NoiseBits| match k {
                     _ if k <= cores.lo[v] => 0.0,
-                    _ if k <= cores.reset(v as u32) => before[k as usize].min(FULL),
-                    _ => (before[k as usize] + own).min(FULL),
+                    _ if k <= cores.reset(v as u32) => before[k as usize].min(MAX_WEIGHT),
+                    _ => (before[k as usize] + own).min(MAX_WEIGHT),
                 };
                 it.after.push((0..=limit).map(leaves).collect());
                 it.before.push(before);
@@ -533,18 +574,18 @@ mod tests {
             it
         }
 
-        fn leaving(&self, u: u32, k: Bits) -> f32 {
-            self.after[u as usize].get(k as usize).copied().unwrap_or(FULL)
+        fn leaving(&self, u: u32, k: NoiseBits) -> f32 {
+            self.after[u as usize].get(k as usize).copied().unwrap_or(MAX_WEIGHT)
         }
 
-        fn entry(&self, graph: &Graph, v: usize, k: Bits) -> f32 {
+        fn entry(&self, graph: &NoiseGraph, v: usize, k: NoiseBits) -> f32 {
             let operands = graph.operands.of(v as u32);
             match graph.rule[v] {
                 NodeRule::Source(noise) => f32::from(u8::from(k > noise)),
                 NodeRule::Max(c) => {
                     let least =
                         |least: f32, &u: &u32| least.min(self.leaving(u, k.saturating_sub(c)));
-                    operands.iter().fold(FULL, least)
+                    operands.iter().fold(MAX_WEIGHT, least)
                 }
                 NodeRule::Sum(c) => {
                     let k = k.saturating_sub(c);
@@ -552,8 +593,9 @@ mod tests {
                         // Equal operands have equal noise.
                         [a, b] if a == b => self.leaving(a, k.div_ceil(2)),
                         [a, b] => {
-                            let split = |at: Bits| self.leaving(a, at) + self.leaving(b, k - at);
-                            (0..=k).map(split).fold(FULL, f32::min)
+                            let split =
+                                |at: NoiseBits| self.leaving(a, at) + self.leaving(b, k - at);
+                            (0..=k).map(split).fold(MAX_WEIGHT, f32::min)
                         }
                         _ => unreachable!("sums of two"),
                     }
@@ -573,23 +615,24 @@ mod tests {
             for _ in 0..40 {
                 let mut pick = || values[values.len() - 1 - random.below(values.len().min(9))];
                 let operands = [pick(), pick()];
-                let c = random.below(3) as Bits;
+                let c = random.below(3) as NoiseBits;
                 let rule = if random.below(3) == 0 { NodeRule::Sum(c) } else { NodeRule::Max(c) };
                 // Some resets raise noise.
                 let site = (random.below(5) > 0).then(|| instance.push_site(1, reset));
                 values.push(instance.push(rule, &operands, budget, site));
             }
-            let graph = Graph::new(&instance);
-            let mut cores = Cores::new(&graph);
+            let graph = NoiseGraph::new(&instance);
+            let mut cores = CoreSeparator::new(&graph);
             let weights = [0.0, 0.0, 0.25, 0.5, 0.4, 1.0];
             let x: Vec<f32> =
                 (0..graph.n_sites()).map(|_| weights[random.below(weights.len())]).collect();
             let nodes = graph.order.clone();
-            cores.fill(&x, &nodes);
+            cores.compute_steps(&x, &nodes);
             let twin = Twin::new(&cores, &x);
             for v in 0..graph.n_nodes() as u32 {
                 for k in 0..=budget + 1 {
-                    let (is, wanted) = (cores.before(v, k), twin.before[v as usize][k as usize]);
+                    let (is, wanted) =
+                        (cores.weight_before(v, k), twin.before[v as usize][k as usize]);
                     assert!((is - wanted).abs() < 1e-5, "W({v}, {k}) = {is}, not {wanted}");
                 }
             }

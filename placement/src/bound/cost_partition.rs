@@ -17,16 +17,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::bound::cores::Cores;
-use crate::bound::cost_shares::{Binding, share_costs};
+use crate::bound::cores::CoreSeparator;
+use crate::bound::cost_shares::{BindingRow, share_costs};
 use crate::bound::cut_patterns::CutPatterns;
-use crate::bound::local_cuts::{CutProgress, CutSettings, DEEP, neighbors};
+use crate::bound::local_cuts::{CutProgress, CutSettings, LOCAL_SIZES, neighbors};
 use crate::bound::local_problem::LocalProblem;
 use crate::bound::relax::{BoundLedger, DualBound, LedgerEntry, WeightedRows};
-use crate::bound::workers::{side_by_side, workers};
-use crate::certificate::{Row, SCALE};
-use crate::question::graph::Graph;
-use crate::question::limits::Budget;
+use crate::bound::workers::{n_workers, run_on_workers};
+use crate::certificate::{ProofRow, SCALE};
+use crate::question::graph::NoiseGraph;
+use crate::question::limits::EffortBudget;
 use crate::random::Random;
 use crate::search::incumbent::{Incumbent, SourceKind};
 
@@ -37,16 +37,16 @@ const ROUNDS: usize = 3;
 /// Attempts at zero-half cuts in parts. None, because their solves take longer than grown local
 /// problems, and gain less.
 const HALVES: usize = 0;
-/// Parts become larger after a partition that raises the bound by less than `bound / LITTLE`.
-const LITTLE: i128 = 2000;
+/// Parts become larger after a partition that raises the bound by less than `bound / MIN_GAIN_DIVISOR`.
+const MIN_GAIN_DIVISOR: i128 = 2000;
 
 struct CostShare {
     sites: Vec<u32>,
     weights: Vec<u64>,
     /// Initial rows.
-    rows: Vec<Row>,
+    rows: Vec<ProofRow>,
     /// The size of grown local problems in this part.
-    deep: usize,
+    local_size: usize,
     /// The best bound, in units of cost, with its proof.
     dual: (i128, WeightedRows),
 }
@@ -54,11 +54,11 @@ struct CostShare {
 /// Raises a bound with parts of about `size` sites, and offers it to the incumbent. Returns the
 /// last bound. `None` if costs are too large to be partitioned.
 pub(crate) fn cost_partition(
-    cores: &mut Cores,
+    cores: &mut CoreSeparator,
     proof: &WeightedRows,
     size: usize,
     incumbent: &Incumbent,
-    budget: &mut Budget,
+    budget: &mut EffortBudget,
 ) -> Option<DualBound> {
     let graph = cores.graph;
     let sum = graph.cost.iter().try_fold(0_u64, |sum, &it| sum.checked_add(it))?;
@@ -69,12 +69,12 @@ pub(crate) fn cost_partition(
     let (mut rows, mut size) = (proof.clone(), size);
     let mut before = DualBound::new(graph, rows.clone());
     let mut random = Random::new(1);
-    let mut deep = DEEP[0];
+    let mut deep = LOCAL_SIZES[0];
     loop {
-        let parts = parts(graph, &rows, size, deep, &mut random);
+        let parts = partition_costs(graph, &rows, size, deep, &mut random);
         // Because of rounding, the parts prove slightly less than the whole did, so its proof is
         // stored first.
-        incumbent.certify((*incumbent.proof()).clone());
+        incumbent.offer_proof((*incumbent.proof()).clone());
         let parts = tighten(cores, parts, &repeats, incumbent, budget);
         rows = Arc::new(parts.iter().flat_map(|it| it.dual.1.to_vec()).collect());
         let now = DualBound::new(graph, rows.clone());
@@ -82,7 +82,7 @@ pub(crate) fn cost_partition(
         if now.bound > before.bound {
             // Together the rows prove at least the sum of the bounds, because one part may use cost
             // that another part does not need.
-            incumbent.certify(now.proof());
+            incumbent.offer_proof(now.proof());
             before = now;
         } else {
             rows = before.rows.clone();
@@ -90,12 +90,12 @@ pub(crate) fn cost_partition(
         if budget.is_spent() || incumbent.is_proven() {
             break;
         }
-        if gain < before.bound / LITTLE {
+        if gain < before.bound / MIN_GAIN_DIVISOR {
             if is_whole {
                 break;
             }
             size = size.saturating_mul(2);
-            deep = (deep * 2).min(DEEP[1]);
+            deep = (deep * 2).min(LOCAL_SIZES[1]);
         }
     }
     Some(before)
@@ -103,11 +103,11 @@ pub(crate) fn cost_partition(
 
 /// Tightens all parts.
 fn tighten(
-    cores: &mut Cores,
+    cores: &mut CoreSeparator,
     parts: Vec<CostShare>,
     repeats: &CutPatterns,
     incumbent: &Incumbent,
-    budget: &mut Budget,
+    budget: &mut EffortBudget,
 ) -> Vec<CostShare> {
     let entries = parts.iter().map(|it| it.dual.clone()).collect();
     let ledger = Arc::new(BoundLedger::new(cores.graph.n_sites(), entries));
@@ -115,7 +115,7 @@ fn tighten(
     let jobs: Vec<Mutex<CostShare>> = parts.into_iter().map(Mutex::new).collect();
     let best = incumbent.best();
     let next = AtomicUsize::new(0);
-    let work = |cores: &mut Cores, budget: &mut Budget| {
+    let work = |cores: &mut CoreSeparator, budget: &mut EffortBudget| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(job) = jobs.get(at) else { break };
@@ -127,13 +127,15 @@ fn tighten(
             part.tighten(cores, &best, repeats, &post, budget);
         }
     };
-    incumbent.slow_search(1, || side_by_side(workers(budget).min(jobs.len()), cores, budget, work));
+    incumbent.with_sleeping_search(1, || {
+        run_on_workers(n_workers(budget).min(jobs.len()), cores, budget, work)
+    });
     jobs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
 /// Returns a partition of rows and costs among parts.
-fn parts(
-    graph: &Graph,
+fn partition_costs(
+    graph: &NoiseGraph,
     proof: &WeightedRows,
     size: usize,
     deep: usize,
@@ -149,8 +151,8 @@ fn parts(
             terms
         })
         .collect();
-    let rows: Vec<Binding> = (proof.iter().zip(&terms))
-        .map(|((_, y), terms)| Binding { terms, y: *y as f64 / one })
+    let rows: Vec<BindingRow> = (proof.iter().zip(&terms))
+        .map(|((_, y), terms)| BindingRow { terms, y: *y as f64 / one })
         .collect();
     let n = graph.n_sites() as u32;
     let near: Vec<Vec<u32>> = (0..n).map(|s| neighbors(graph, s).collect()).collect();
@@ -159,26 +161,27 @@ fn parts(
     groups
         .into_iter()
         .map(|group| {
-            let weighed = group.columns.iter().copied().zip(&group.prices);
+            let weighed = group.columns.iter().copied().zip(&group.shares);
             let weighed =
                 weighed.map(|(s, price)| (s, (price * unit) as u64)).filter(|it| it.1 > 0);
             let (sites, weights): (Vec<u32>, Vec<u64>) = weighed.unzip();
-            let rows: Vec<(Row, i128)> = group.rows.iter().map(|&it| proof[it].clone()).collect();
-            let is_inside = |row: &Row| {
+            let rows: Vec<(ProofRow, i128)> =
+                group.rows.iter().map(|&it| proof[it].clone()).collect();
+            let is_inside = |row: &ProofRow| {
                 let mut is_inside = true;
                 row.for_each(|s, _| is_inside &= sites.binary_search(&s).is_ok());
                 is_inside
             };
             let inside = rows.iter().map(|it| &it.0).filter(|it| is_inside(it)).cloned().collect();
             let dual = (bound(&sites, &weights, &rows), Arc::new(rows));
-            CostShare { sites, weights, rows: inside, deep, dual }
+            CostShare { sites, weights, rows: inside, local_size: deep, dual }
         })
         .collect()
 }
 
 /// Returns the bound that rows prove for a part, in units of cost. Sites outside of the part have
 /// cost 0.
-fn bound(sites: &[u32], weights: &[u64], rows: &[(Row, i128)]) -> i128 {
+fn bound(sites: &[u32], weights: &[u64], rows: &[(ProofRow, i128)]) -> i128 {
     let mut left: std::collections::BTreeMap<u32, i128> = sites
         .iter()
         .zip(weights)
@@ -195,11 +198,11 @@ fn bound(sites: &[u32], weights: &[u64], rows: &[(Row, i128)]) -> i128 {
 impl CostShare {
     fn tighten(
         &mut self,
-        cores: &mut Cores,
+        cores: &mut CoreSeparator,
         best: &[bool],
         repeats: &CutPatterns,
         post: &LedgerEntry,
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) {
         if self.sites.is_empty() {
             return;
@@ -211,14 +214,14 @@ impl CostShare {
             known: &known,
             n_workers: 1,
             rounds: ROUNDS,
-            halves: HALVES,
-            repeats,
+            zero_half_attempts: HALVES,
+            patterns: repeats,
         };
         let (sites, weights, dual) = (&self.sites, &self.weights, &mut self.dual);
         let mut tell = |it: &DualBound| {
             // Multipliers in units of cost, rounded down.
             let rows = it.rows.iter().map(|(row, y)| (row.clone(), y >> UNIT));
-            let rows: Vec<(Row, i128)> = rows.filter(|it| it.1 > 0).collect();
+            let rows: Vec<(ProofRow, i128)> = rows.filter(|it| it.1 > 0).collect();
             let bound = bound(sites, weights, &rows);
             if bound > dual.0 {
                 *dual = (bound, Arc::new(rows));
@@ -226,7 +229,7 @@ impl CostShare {
             }
             !post.is_proven()
         };
-        let mut progress = CutProgress::new(std::mem::take(&mut self.rows), self.deep);
+        let mut progress = CutProgress::new(std::mem::take(&mut self.rows), self.local_size);
         // The entered bounds stay valid even if the tightening ends early.
         let _ = local.tighten(&settings, &mut progress, &mut tell, budget);
     }
@@ -238,21 +241,23 @@ mod tests {
     use crate::bound::relax::relax;
     use crate::certificate::ceil_cost;
     use crate::programs::multiplier;
-    use crate::question::limits::{Limits, Steps};
+    use crate::question::limits::{EnabledSteps, PlacementLimits};
 
     #[test]
     fn parts_prove_more_than_the_relaxation() {
         let instance = multiplier(6);
-        let graph = Graph::new(&instance);
+        let graph = NoiseGraph::new(&instance);
         let all = vec![true; graph.n_sites()];
-        let limits = Limits { work: Some(60_000_000), time: None, ..Limits::default() };
+        let limits =
+            PlacementLimits { work: Some(60_000_000), time: None, ..PlacementLimits::default() };
         let best = crate::place(&instance, &limits).unwrap();
         let incumbent = Incumbent::new(graph.cost_of(&all), all);
-        let mut cores = Cores::new(&graph);
+        let mut cores = CoreSeparator::new(&graph);
         let stop = || false;
-        let mut budget = Budget { stop: &stop, left: 30_000_000, steps: Steps::default() };
+        let mut budget =
+            EffortBudget { stop: &stop, remaining: 30_000_000, steps: EnabledSteps::default() };
         let relaxed = relax(&mut cores, &incumbent, &mut budget).unwrap();
-        assert!(relaxed.complete);
+        assert!(relaxed.is_complete);
         let dual = relaxed.dual_bound();
         let parts = cost_partition(&mut cores, &dual.rows, 40, &incumbent, &mut budget).unwrap();
         assert!(parts.bound > dual.bound, "{} of {}", parts.bound, dual.bound);
@@ -261,6 +266,6 @@ mod tests {
         // The proof contains the cuts.
         let proof = incumbent.proof();
         assert_eq!(proof.bound, incumbent.lower());
-        assert!(proof.rows.iter().any(|it| matches!(it, Row::Cut(_))));
+        assert!(proof.rows.iter().any(|it| matches!(it, ProofRow::Cut(_))));
     }
 }

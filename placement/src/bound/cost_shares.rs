@@ -12,13 +12,13 @@
 //!
 //! Cost: the square of the length of each narrow row, and a sort.
 
-use crate::bound::partition::grow;
-use crate::question::graph::NONE;
+use crate::bound::partition::grow_groups;
+use crate::question::graph::NO_INDEX;
 use crate::random::Random;
 
 /// A binding row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Binding<'a> {
+pub(crate) struct BindingRow<'a> {
     /// Columns with their weights.
     pub terms: &'a [(u32, u64)],
     /// The multiplier of the row: the cost that it uses of a column with weight 1.
@@ -36,7 +36,7 @@ pub(crate) struct ColumnGroup {
     /// The columns, in increasing order.
     pub columns: Vec<u32>,
     /// The share of the cost of each column.
-    pub prices: Vec<f64>,
+    pub shares: Vec<f64>,
     /// Indices of the rows.
     pub rows: Vec<usize>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct ColumnGroup {
 /// columns of their rows. `neighbors` lists columns that are connected even without a row.
 pub(crate) fn share_costs(
     costs: &[f64],
-    rows: &[Binding],
+    rows: &[BindingRow],
     neighbors: &[Vec<u32>],
     size: usize,
     random: &mut Random,
@@ -53,7 +53,7 @@ pub(crate) fn share_costs(
     let n = costs.len();
     let mut seeds: Vec<u32> = (0..n as u32).collect();
     random.shuffle(&mut seeds);
-    let group_of = grow(&adjacency(rows, neighbors), &vec![1; n], size, seeds.into_iter());
+    let group_of = grow_groups(&adjacency(rows, neighbors), &vec![1; n], size, seeds.into_iter());
     let n_groups = group_of.iter().max().map_or(0, |it| *it as usize + 1);
     let mut groups = vec![ColumnGroup::default(); n_groups];
     for (at, &group) in (0..).zip(&group_of) {
@@ -79,7 +79,7 @@ pub(crate) fn share_costs(
         }
     }
     let is_left = |at: u32| taken[at as usize] < costs[at as usize] * (1.0 - 1e-9);
-    let mut last = vec![NONE; n];
+    let mut last = vec![NO_INDEX; n];
     let mut n_groups_of = vec![0_u32; n];
     for (number, group) in (0..).zip(&mut groups) {
         let columns = &mut group.columns;
@@ -117,16 +117,17 @@ pub(crate) fn share_costs(
             let factor = if taken[i] > costs[i] { costs[i] / taken[i] } else { 1.0 };
             own * factor + (costs[i] - taken[i]).max(0.0) / f64::from(n_groups_of[i])
         };
-        group.prices = group.columns.iter().map(price).collect();
+        group.shares = group.columns.iter().map(price).collect();
     }
     groups
 }
 
 /// Returns the weighted edges between columns: narrow rows contribute according to their
 /// multipliers, neighborhood contributes little.
-pub(crate) fn adjacency(rows: &[Binding], neighbors: &[Vec<u32>]) -> Vec<Vec<(u32, u32)>> {
+pub(crate) fn adjacency(rows: &[BindingRow], neighbors: &[Vec<u32>]) -> Vec<Vec<(u32, u32)>> {
     // The largest cost that a row uses of a column.
-    let taken = |row: &Binding| row.y * row.terms.iter().map(|it| it.1).max().unwrap_or(0) as f64;
+    let taken =
+        |row: &BindingRow| row.y * row.terms.iter().map(|it| it.1).max().unwrap_or(0) as f64;
     let most = rows.iter().map(taken).fold(1e-9, f64::max);
     let mut out: Vec<Vec<(u32, u32)>> =
         neighbors.iter().map(|list| list.iter().map(|&w| (w, 20)).collect()).collect();
@@ -180,8 +181,8 @@ mod tests {
                     rows.push((terms, y));
                 }
             }
-            let binding: Vec<Binding> =
-                rows.iter().map(|it| Binding { terms: &it.0, y: it.1 }).collect();
+            let binding: Vec<BindingRow> =
+                rows.iter().map(|it| BindingRow { terms: &it.0, y: it.1 }).collect();
             let neighbors: Vec<Vec<u32>> = (0..n as u32)
                 .map(|at| {
                     [at.wrapping_sub(1), at + 1].into_iter().filter(|&w| (w as usize) < n).collect()
@@ -192,12 +193,12 @@ mod tests {
             let mut got = vec![0.0; n];
             let mut n_dealt = 0;
             for group in &groups {
-                assert!(group.columns.is_sorted() && group.columns.len() == group.prices.len());
+                assert!(group.columns.is_sorted() && group.columns.len() == group.shares.len());
                 let price = |at: u32| {
                     group
                         .columns
                         .binary_search(&at)
-                        .map(|i| group.prices[i])
+                        .map(|i| group.shares[i])
                         .expect("a column of its rows")
                 };
                 for &at in &group.columns {

@@ -2,7 +2,7 @@
 //! is found once and copied to all of them.
 //!
 //! Nodes get colors: equal for equal rule, limit and reset, and then refined by the colors of their
-//! neighbors ([`ROUNDS`] times). A [`Pattern`] is a cut with a walk through nodes with all of its
+//! neighbors ([`ROUNDS`] times). A [`CutPattern`] is a cut with a walk through nodes with all of its
 //! sites; each move of the walk is described by the color of its target. The same walk from another
 //! node with the color of the start leads to the sites of a copy. Colors are only a heuristic: a
 //! copy is accepted only if the image of each core of the proof is a core ([`CoreCheck`]). The rest
@@ -21,22 +21,22 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::bound::cores::Cores;
-use crate::certificate::{Cut, Row, Step};
-use crate::question::graph::{Graph, NONE};
-use crate::question::instance::Bits;
+use crate::bound::cores::CoreSeparator;
+use crate::certificate::{Cut, ProofRow, ProofStep};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::instance::NoiseBits;
 
 /// Number of refinements: nodes of the same color have similar neighborhoods up to this distance.
 const ROUNDS: usize = 2;
 /// Maximum number of consecutive nodes without a site of the cut on a walk.
-const ASIDE: u32 = 1;
+const MAX_DETOUR: u32 = 1;
 /// A walk does not continue through nodes with more users or operands than this.
-const MOST_USERS: usize = 64;
+const MAX_USERS: usize = 64;
 /// Maximum number of patterns.
-const MOST: usize = 1 << 13;
+const MAX_PATTERNS: usize = 1 << 13;
 
 /// Returns a color for each node, which is equal for nodes with similar neighborhoods.
-pub(crate) fn colors(graph: &Graph) -> Vec<u64> {
+pub(crate) fn colors(graph: &NoiseGraph) -> Vec<u64> {
     let n = graph.n_nodes() as u32;
     let hash = |it: &dyn Fn(&mut FxHasher)| {
         let mut hasher = FxHasher::default();
@@ -46,7 +46,7 @@ pub(crate) fn colors(graph: &Graph) -> Vec<u64> {
     let mut colors: Vec<u64> = (0..n)
         .map(|v| {
             let i = v as usize;
-            let reset = (graph.site[i] != NONE).then(|| graph.reset[graph.site[i] as usize]);
+            let reset = (graph.site[i] != NO_INDEX).then(|| graph.reset[graph.site[i] as usize]);
             hash(&|to| (graph.rule[i], graph.limit[i], reset).hash(to))
         })
         .collect();
@@ -82,7 +82,7 @@ struct WalkMove {
 
 /// A cut with a walk through its sites.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct CutPattern {
     cut: Arc<Cut>,
     /// The first node of the walk.
     start: u32,
@@ -98,11 +98,11 @@ pub(crate) struct CutPatterns {
     colors: Vec<u64>,
     /// Number of nodes of each color.
     count: FxHashMap<u64, u32>,
-    patterns: RwLock<Vec<Arc<Pattern>>>,
+    patterns: RwLock<Vec<Arc<CutPattern>>>,
 }
 
 impl CutPatterns {
-    pub(crate) fn new(graph: &Graph) -> CutPatterns {
+    pub(crate) fn new(graph: &NoiseGraph) -> CutPatterns {
         let colors = colors(graph);
         let mut count: FxHashMap<u64, u32> = FxHashMap::default();
         for &color in &colors {
@@ -112,18 +112,18 @@ impl CutPatterns {
     }
 
     /// Adds patterns for the cuts that may have copies.
-    pub(crate) fn learn(&self, graph: &Graph, cuts: &[Row]) {
-        let new: Vec<Arc<Pattern>> =
+    pub(crate) fn add_cuts(&self, graph: &NoiseGraph, cuts: &[ProofRow]) {
+        let new: Vec<Arc<CutPattern>> =
             cuts.iter().filter_map(|row| self.pattern(graph, row)).map(Arc::new).collect();
         let mut patterns = self.patterns.write().unwrap_or_else(PoisonError::into_inner);
         patterns.extend(new);
         let n = patterns.len();
         // The oldest patterns are the least useful: they were found at the worst points.
-        patterns.drain(..n.saturating_sub(MOST));
+        patterns.drain(..n.saturating_sub(MAX_PATTERNS));
     }
 
     /// Returns all patterns.
-    pub(crate) fn patterns(&self) -> Vec<Arc<Pattern>> {
+    pub(crate) fn patterns(&self) -> Vec<Arc<CutPattern>> {
         self.patterns.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -140,23 +140,24 @@ impl CutPatterns {
     pub(crate) fn starts<'a>(
         &self,
         by_color: &'a FxHashMap<u64, Vec<u32>>,
-        pattern: &Pattern,
+        pattern: &CutPattern,
     ) -> &'a [u32] {
         by_color.get(&self.colors[pattern.start as usize]).map_or(&[], |it| it)
     }
 
     /// Returns the pattern of a cut. `None` if the walk does not reach all sites, or the color of
     /// its start is unique.
-    fn pattern(&self, graph: &Graph, row: &Row) -> Option<Pattern> {
-        let Row::Cut(cut) = row else { return None };
+    fn pattern(&self, graph: &NoiseGraph, row: &ProofRow) -> Option<CutPattern> {
+        let ProofRow::Cut(cut) = row else { return None };
         // Sweeps and splits rely on more than cores.
-        let is_about_more = |it: &Step| matches!(it, Step::Sweep { .. } | Step::Split(_));
+        let is_about_more =
+            |it: &ProofStep| matches!(it, ProofStep::Sweep { .. } | ProofStep::Split(_));
         if cut.proof.steps.iter().any(is_about_more) {
             return None;
         }
         let mut wanted: FxHashSet<u32> = cut.terms.iter().map(|it| it.0).collect();
         for row in &cut.proof.rows {
-            let Row::Core(core) = row else { return None };
+            let ProofRow::Core(core) = row else { return None };
             wanted.extend(core.iter().copied());
         }
         let rarity = |v: &u32| (self.count[&self.colors[*v as usize]], *v);
@@ -169,7 +170,7 @@ impl CutPatterns {
         // wanted site.
         let is_wanted = |v: u32| {
             let s = graph.site[v as usize];
-            s != NONE && wanted.contains(&s)
+            s != NO_INDEX && wanted.contains(&s)
         };
         let (mut walk, mut moves) = (vec![(start, 0)], Vec::new());
         let mut seen: FxHashSet<u32> = FxHashSet::from_iter([start]);
@@ -180,12 +181,12 @@ impl CutPatterns {
             let &(v, aside) = walk.get(from)?;
             for is_down in [false, true] {
                 let list = if is_down { graph.users.of(v) } else { graph.operands.of(v) };
-                if list.len() > MOST_USERS {
+                if list.len() > MAX_USERS {
                     continue;
                 }
                 for (i, &w) in list.iter().enumerate() {
                     let aside = if is_wanted(w) { 0 } else { aside + 1 };
-                    if aside > ASIDE || !seen.insert(w) {
+                    if aside > MAX_DETOUR || !seen.insert(w) {
                         continue;
                     }
                     let color = self.colors[w as usize];
@@ -220,26 +221,26 @@ impl CutPatterns {
         let places = places.into_iter().map(|(s, place)| (s, new[place as usize])).collect();
         let terms = cut.terms.iter().map(|&(s, weight)| (new[place_of[&s] as usize], weight));
         let terms = terms.collect();
-        Some(Pattern { cut: cut.clone(), start, moves: kept, places, terms })
+        Some(CutPattern { cut: cut.clone(), start, moves: kept, places, terms })
     }
 }
 
 /// Finds copies of patterns. Reuses its memory.
 pub(crate) struct PatternMatcher<'r, 'g> {
-    graph: &'g Graph,
+    graph: &'g NoiseGraph,
     repeats: &'r CutPatterns,
     /// The nodes of the current walk.
     walk: Vec<u32>,
     check: CoreCheck<'g>,
-    /// The site in the copy, by site of the pattern. All are `NONE` between copies.
+    /// The site in the copy, by site of the pattern. All are `NO_INDEX` between copies.
     lifted: Vec<u32>,
     /// Work done up to now, in visits of nodes.
     pub work: u64,
 }
 
 impl<'r, 'g> PatternMatcher<'r, 'g> {
-    pub(crate) fn new(repeats: &'r CutPatterns, graph: &'g Graph) -> PatternMatcher<'r, 'g> {
-        let lifted = vec![NONE; graph.n_sites()];
+    pub(crate) fn new(repeats: &'r CutPatterns, graph: &'g NoiseGraph) -> PatternMatcher<'r, 'g> {
+        let lifted = vec![NO_INDEX; graph.n_sites()];
         let check = CoreCheck::new(graph);
         PatternMatcher { graph, repeats, walk: Vec::new(), check, lifted, work: 0 }
     }
@@ -249,11 +250,11 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
     /// sites outside of the problem.
     pub(crate) fn violation(
         &mut self,
-        pattern: &Pattern,
+        pattern: &CutPattern,
         start: u32,
         value: impl Fn(u32) -> Option<f32>,
     ) -> Option<f64> {
-        self.follow(pattern, start)?;
+        self.walk_pattern(pattern, start)?;
         let mut now = 0.0;
         for &(place, weight) in &pattern.terms {
             let s = self.graph.site[self.walk[place as usize] as usize];
@@ -262,7 +263,7 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
         Some(1.0 - now / pattern.cut.least.max(1) as f64)
     }
 
-    fn follow(&mut self, pattern: &Pattern, start: u32) -> Option<()> {
+    fn walk_pattern(&mut self, pattern: &CutPattern, start: u32) -> Option<()> {
         let (graph, colors) = (self.graph, &self.repeats.colors);
         self.walk.clear();
         self.walk.push(start);
@@ -273,13 +274,18 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
             let same = list.iter().filter(|w| colors[**w as usize] == it.color);
             self.walk.push(*same.clone().nth(it.nth as usize)?);
         }
-        let is_site = |it: &(u32, u32)| graph.site[self.walk[it.1 as usize] as usize] != NONE;
+        let is_site = |it: &(u32, u32)| graph.site[self.walk[it.1 as usize] as usize] != NO_INDEX;
         pattern.places.iter().all(is_site).then_some(())
     }
 
     /// Returns the copy that starts at a node, if it is valid.
-    pub(crate) fn copy(&mut self, cores: &Cores, pattern: &Pattern, start: u32) -> Option<Row> {
-        self.follow(pattern, start)?;
+    pub(crate) fn copy(
+        &mut self,
+        cores: &CoreSeparator,
+        pattern: &CutPattern,
+        start: u32,
+    ) -> Option<ProofRow> {
+        self.walk_pattern(pattern, start)?;
         let mut taken: FxHashSet<u32> = FxHashSet::default();
         let mut is_one_to_one = true;
         for &(s, place) in &pattern.places {
@@ -289,14 +295,14 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
         }
         let holds = is_one_to_one
             && pattern.cut.proof.rows.iter().all(|row| {
-                let Row::Core(core) = row else { return false };
+                let ProofRow::Core(core) = row else { return false };
                 self.check.is_core(cores, core.iter().map(|&s| self.lifted[s as usize]))
             });
         self.work += self.check.n_looked;
         self.check.n_looked = 0;
-        let copy = holds.then(|| Row::Cut(pattern.cut.clone()).lifted(&self.lifted, &[]));
+        let copy = holds.then(|| ProofRow::Cut(pattern.cut.clone()).renumbered(&self.lifted, &[]));
         for &(s, _) in &pattern.places {
-            self.lifted[s as usize] = NONE;
+            self.lifted[s as usize] = NO_INDEX;
         }
         copy
     }
@@ -304,10 +310,10 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
 
 /// Checks if sets of sites are cores.
 struct CoreCheck<'g> {
-    graph: &'g Graph,
+    graph: &'g NoiseGraph,
     absent: FxHashSet<u32>,
     /// The noise after each node where it is above the least noise.
-    raised: FxHashMap<u32, Bits>,
+    raised: FxHashMap<u32, NoiseBits>,
     queue: BinaryHeap<std::cmp::Reverse<u32>>,
     n_looked: u64,
 }
@@ -316,7 +322,7 @@ impl<'g> CoreCheck<'g> {
     /// Maximum number of nodes to visit for one core.
     const MOST: usize = 1 << 12;
 
-    fn new(graph: &'g Graph) -> CoreCheck<'g> {
+    fn new(graph: &'g NoiseGraph) -> CoreCheck<'g> {
         CoreCheck {
             graph,
             absent: FxHashSet::default(),
@@ -329,7 +335,7 @@ impl<'g> CoreCheck<'g> {
     /// Returns true if a node is over its limit without these sites, while all other sites lower
     /// noise as far as they can. Noise rises from its least level, so it never exceeds the least
     /// solution, even in cycles.
-    fn is_core(&mut self, cores: &Cores, sites: impl Iterator<Item = u32>) -> bool {
+    fn is_core(&mut self, cores: &CoreSeparator, sites: impl Iterator<Item = u32>) -> bool {
         let graph = self.graph;
         let (lo, _) = cores.levels();
         self.absent.clear();
@@ -350,12 +356,12 @@ impl<'g> CoreCheck<'g> {
                 return false;
             }
             let after = |u: u32| self.raised.get(&u).copied().unwrap_or(lo[u as usize]);
-            let p = graph.before(v, after);
+            let p = graph.noise_before(v, after);
             if p > graph.limit[i] {
                 return true;
             }
             let e = match graph.site[i] {
-                s if s != NONE && !self.absent.contains(&s) => p.min(graph.reset[s as usize]),
+                s if s != NO_INDEX && !self.absent.contains(&s) => p.min(graph.reset[s as usize]),
                 _ => p,
             };
             if e > after(v) {
@@ -373,21 +379,31 @@ mod tests {
     use super::*;
     use crate::programs::multiplier;
     use crate::question::evaluate;
-    use crate::question::limits::{Limits, Steps};
+    use crate::question::limits::{EnabledSteps, PlacementLimits};
     use crate::random::Random;
 
     #[test]
     fn copied_cuts_hold() {
         let instance = multiplier(9);
-        let steps = Steps { branch: false, frontier_dp: false, fix: false, ..Steps::default() };
-        let limits = Limits { work: Some(60_000_000), time: None, steps, ..Limits::default() };
+        let steps = EnabledSteps {
+            branch: false,
+            frontier_dp: false,
+            fix: false,
+            ..EnabledSteps::default()
+        };
+        let limits = PlacementLimits {
+            work: Some(60_000_000),
+            time: None,
+            steps,
+            ..PlacementLimits::default()
+        };
         let placement = crate::place(&instance, &limits).unwrap();
         let rows = placement.certificate.parts.iter().flat_map(|it| it.rows.clone());
-        let cuts: Vec<Row> = rows.filter(|it| matches!(it, Row::Cut(_))).collect();
-        let graph = Graph::new(&instance);
-        let cores = Cores::new(&graph);
+        let cuts: Vec<ProofRow> = rows.filter(|it| matches!(it, ProofRow::Cut(_))).collect();
+        let graph = NoiseGraph::new(&instance);
+        let cores = CoreSeparator::new(&graph);
         let repeats = CutPatterns::new(&graph);
-        repeats.learn(&graph, &cuts);
+        repeats.add_cuts(&graph, &cuts);
         let by_color = repeats.by_color(0..graph.n_nodes() as u32);
         let mut copies = PatternMatcher::new(&repeats, &graph);
         // Minimal legal choices.
@@ -398,7 +414,7 @@ mod tests {
             for _ in 0..3 * chosen.len() {
                 let s = random.below(chosen.len());
                 let before = std::mem::replace(&mut chosen[s], false);
-                if !evaluate::legal(&instance, &chosen) {
+                if !evaluate::is_legal(&instance, &chosen) {
                     chosen[s] = before;
                 }
             }
@@ -407,16 +423,16 @@ mod tests {
         let (mut n_copied, mut n_refused) = (0, 0);
         for pattern in repeats.patterns() {
             for &start in repeats.starts(&by_color, &pattern) {
-                let Some(Row::Cut(cut)) = copies.copy(&cores, &pattern, start) else {
+                let Some(ProofRow::Cut(cut)) = copies.copy(&cores, &pattern, start) else {
                     n_refused += 1;
                     continue;
                 };
-                n_copied += usize::from(cuts.iter().all(|it| it != &Row::Cut(cut.clone())));
+                n_copied += usize::from(cuts.iter().all(|it| it != &ProofRow::Cut(cut.clone())));
                 for row in &cut.proof.rows {
-                    let Row::Core(core) = row else { panic!("cuts of cuts") };
+                    let ProofRow::Core(core) = row else { panic!("cuts of cuts") };
                     let mut chosen = vec![true; instance.sites.len()];
                     core.iter().for_each(|&s| chosen[s as usize] = false);
-                    assert!(!evaluate::legal(&instance, &chosen), "{core:?} is no core");
+                    assert!(!evaluate::is_legal(&instance, &chosen), "{core:?} is no core");
                 }
                 for chosen in &legal {
                     let terms = cut.terms.iter().filter(|it| chosen[it.0 as usize]);

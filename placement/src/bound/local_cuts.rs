@@ -20,22 +20,22 @@ use std::sync::{Mutex, PoisonError};
 
 use noisy_solver::{Basis, Optimum};
 
-use crate::bound::cores::Cores;
-use crate::bound::cost_shares::{Binding, adjacency};
+use crate::bound::cores::CoreSeparator;
+use crate::bound::cost_shares::{BindingRow, adjacency};
 use crate::bound::cut_patterns::{CutPatterns, PatternMatcher};
 use crate::bound::deepest_cut::deepest_cut;
 use crate::bound::local_problem::{ColumnDecision, LocalProblem};
-use crate::bound::partition::grow;
-use crate::bound::relax::{DualBound, SPARE};
-use crate::bound::workers::side_by_side;
+use crate::bound::partition::grow_groups;
+use crate::bound::relax::{DualBound, MAX_IDLE_SLACK};
+use crate::bound::workers::run_on_workers;
 use crate::bound::zero_half::{IntegerRow, zero_half};
-use crate::certificate::{Cut, Proof, Row, SCALE};
-use crate::question::graph::{Graph, NONE};
-use crate::question::limits::Budget;
+use crate::certificate::{Cut, Proof, ProofRow, SCALE};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::limits::EffortBudget;
 use crate::random::Random;
 
 /// Number of fractional sites of a grown local problem: initial and maximum.
-pub(crate) const DEEP: [usize; 2] = [16, 64];
+pub(crate) const LOCAL_SIZES: [usize; 2] = [16, 64];
 /// A round gains little if it raises the bound by less than `bound / LITTLE`. After `PATIENCE`
 /// consecutive rounds with little gain, local problems become larger.
 const LITTLE: i128 = 20000;
@@ -54,17 +54,17 @@ const SHARE: u8 = 3;
 /// With zero-half cuts, rows with more slack than this, relative to their least weight, rest: they
 /// are removed from the solver until a point violates them. Without zero-half cuts (in parts of
 /// large programs), solves are fast enough.
-const REST: f64 = 1e-2;
+const REST_SLACK: f64 = 1e-2;
 /// Zero-half cuts are searched again while they raise the bound by at least `bound / ENOUGH`.
 const ENOUGH: i128 = 2000;
 /// Maximum number of zero-half cuts at a time. At least a quarter of the columns of each cut must
-/// be in fewer than `USES` other cuts.
-const MOST: usize = 150;
-const USES: u8 = 6;
+/// be in fewer than `MAX_USES` other cuts.
+const MAX_ZERO_HALF_CUTS: usize = 150;
+const MAX_USES: u8 = 6;
 /// Largest weight in rows for zero-half cuts. Weights of deepest cuts are larger.
-const PLAIN: u64 = 16;
+const MAX_PLAIN_WEIGHT: u64 = 16;
 /// Maximum number of fractional sites of a zero-half cut whose sites become a local problem.
-const WINDOW: usize = 24;
+const MAX_FRACTIONAL_SITES: usize = 24;
 
 /// The progress of a tightening, so that it can be continued later.
 #[derive(Debug, Default)]
@@ -75,24 +75,24 @@ pub(crate) struct CutProgress {
     n_little: usize,
     /// True if the last call raised the bound only a little (`SLOW`).
     is_slow: bool,
-    rows: Vec<Row>,
+    rows: Vec<ProofRow>,
     basis: Basis,
 }
 
 impl CutProgress {
     /// Returns the initial progress with some valid rows, and with grown local problems of `size`
     /// fractional sites.
-    pub(crate) fn new(rows: Vec<Row>, size: usize) -> CutProgress {
+    pub(crate) fn new(rows: Vec<ProofRow>, size: usize) -> CutProgress {
         CutProgress { size, rows, ..CutProgress::default() }
     }
 
     /// Returns all known rows.
-    pub(crate) fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[ProofRow] {
         &self.rows
     }
 
     /// Returns all known rows.
-    pub(crate) fn into_rows(self) -> Vec<Row> {
+    pub(crate) fn into_rows(self) -> Vec<ProofRow> {
         self.rows
     }
 
@@ -102,7 +102,7 @@ impl CutProgress {
     }
 
     /// Adds valid rows.
-    pub(crate) fn learn(&mut self, rows: Vec<Row>) {
+    pub(crate) fn add_rows(&mut self, rows: Vec<ProofRow>) {
         if !self.basis.rows.is_empty() {
             self.basis.rows.resize(self.rows.len() + rows.len(), Basis::BASIC);
         }
@@ -116,7 +116,7 @@ impl CutProgress {
 
     /// Returns true if no further gain is expected.
     pub(crate) fn is_done(&self) -> bool {
-        self.size > DEEP[1]
+        self.size > LOCAL_SIZES[1]
     }
 }
 
@@ -130,9 +130,9 @@ pub(crate) struct CutSettings<'w> {
     /// Maximum number of rounds.
     pub rounds: usize,
     /// Maximum number of attempts at zero-half cuts per round.
-    pub halves: usize,
+    pub zero_half_attempts: usize,
     /// Patterns of cuts in the whole graph.
-    pub repeats: &'w CutPatterns,
+    pub patterns: &'w CutPatterns,
 }
 
 impl LocalProblem<'_, '_> {
@@ -144,15 +144,15 @@ impl LocalProblem<'_, '_> {
         settings: &CutSettings,
         progress: &mut CutProgress,
         tell: &mut dyn FnMut(&DualBound) -> bool,
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) -> Option<()> {
         self.set_weights(settings.weights)?;
-        self.add(progress.rows.drain(..))?;
+        self.add_rows(progress.rows.drain(..))?;
         if progress.basis.rows.len() == self.rows.len() {
             self.set_basis(&progress.basis)?;
         }
         let mut best = DualBound::default();
-        let mut answer = self.relaxed(settings, &mut best, tell, budget)?;
+        let mut answer = self.solve_and_separate(settings, &mut best, tell, budget)?;
         let begin = best.bound;
         for _ in 0..settings.rounds {
             if progress.is_done() || budget.is_spent() {
@@ -161,33 +161,33 @@ impl LocalProblem<'_, '_> {
             let start = best.bound;
             for _ in 0..COPIES {
                 let before = best.bound;
-                let copies = self.copies(settings.repeats, budget);
+                let copies = self.violated_copies(settings.patterns, budget);
                 if copies.is_empty() {
                     break;
                 }
-                self.add(copies)?;
-                answer = self.relaxed(settings, &mut best, tell, budget)?;
+                self.add_rows(copies)?;
+                answer = self.solve_and_separate(settings, &mut best, tell, budget)?;
                 if best.bound - before < before / LITTLE {
                     break;
                 }
             }
             let mut random = Random::new(1 + progress.rounds as u64);
             let mut halves = Vec::new();
-            for looks in 0..settings.halves {
+            for looks in 0..settings.zero_half_attempts {
                 let before = best.bound;
                 if looks > 0 {
-                    self.add(std::mem::take(&mut halves))?;
-                    answer = self.relaxed(settings, &mut best, tell, budget)?;
+                    self.add_rows(std::mem::take(&mut halves))?;
+                    answer = self.solve_and_separate(settings, &mut best, tell, budget)?;
                 }
-                halves = self.halves(&answer, &mut random, budget);
+                halves = self.zero_half_cuts(&answer, &mut random, budget);
                 let is_little = looks > 0 && best.bound - before < before / ENOUGH;
                 if is_little || halves.is_empty() || budget.is_spent() {
                     break;
                 }
             }
-            let mut jobs = self.deep(settings.known, &answer, progress.size, &mut random);
-            jobs.extend(self.around(settings.known, &answer, halves));
-            run(self.cores, &mut jobs, settings.n_workers, budget);
+            let mut jobs = self.grown_jobs(settings.known, &answer, progress.size, &mut random);
+            jobs.extend(self.jobs_around_cuts(settings.known, &answer, halves));
+            run_jobs(self.cores, &mut jobs, settings.n_workers, budget);
             let (mut cuts, mut halves) = (Vec::new(), Vec::new());
             for job in jobs {
                 match job.cut {
@@ -197,10 +197,10 @@ impl LocalProblem<'_, '_> {
             }
             progress.rounds += 1;
             if !cuts.is_empty() || !halves.is_empty() {
-                settings.repeats.learn(self.graph, &cuts);
-                self.add(cuts)?;
-                self.add(halves)?;
-                answer = self.relaxed(settings, &mut best, tell, budget)?;
+                settings.patterns.add_cuts(self.graph, &cuts);
+                self.add_rows(cuts)?;
+                self.add_rows(halves)?;
+                answer = self.solve_and_separate(settings, &mut best, tell, budget)?;
             }
             if best.bound - start < start / LITTLE {
                 progress.n_little += 1;
@@ -218,19 +218,19 @@ impl LocalProblem<'_, '_> {
     }
 
     /// Solves the relaxation and separates cores until no core is violated or the gain is small.
-    fn relaxed(
+    fn solve_and_separate(
         &mut self,
         settings: &CutSettings,
         best: &mut DualBound,
         tell: &mut dyn FnMut(&DualBound) -> bool,
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) -> Option<Optimum> {
         let fixed = vec![ColumnDecision::Open; self.sites.len()];
-        let rest = if settings.halves > 0 { REST } else { SPARE };
+        let rest = if settings.zero_half_attempts > 0 { REST_SLACK } else { MAX_IDLE_SLACK };
         let (mut dropped, mut earlier) = (0, 0);
         loop {
             let mut answer = self.solve(budget)?;
-            let proven = self.certified(settings.weights, &fixed, &answer);
+            let proven = self.multiplier_bound(settings.weights, &fixed, &answer);
             if proven.bound > best.bound {
                 let rows = proven.list.iter().map(|&(row, y)| (self.rows[row as usize].clone(), y));
                 let rows = Arc::new(rows.collect());
@@ -246,7 +246,8 @@ impl LocalProblem<'_, '_> {
                 self.drop_idle(&mut answer, rest)?;
             }
             self.set_point(&answer.values);
-            let is_little = settings.halves > 0 && proven.bound - earlier < proven.bound / TAIL;
+            let is_little =
+                settings.zero_half_attempts > 0 && proven.bound - earlier < proven.bound / TAIL;
             earlier = proven.bound;
             if is_little || self.separate(1e-4, budget)? == 0 || budget.is_spent() {
                 return Some(answer);
@@ -256,7 +257,7 @@ impl LocalProblem<'_, '_> {
 
     /// Returns copies of known cuts that the point violates, the deepest first. Each site is in
     /// only a few of them.
-    fn copies(&self, repeats: &CutPatterns, budget: &mut Budget) -> Vec<Row> {
+    fn violated_copies(&self, repeats: &CutPatterns, budget: &mut EffortBudget) -> Vec<ProofRow> {
         let patterns = repeats.patterns();
         let mut out = Vec::new();
         if patterns.is_empty() {
@@ -267,7 +268,7 @@ impl LocalProblem<'_, '_> {
         let by_color = repeats.by_color(nodes);
         let mut copies = PatternMatcher::new(repeats, graph);
         let value = |s: u32| {
-            let is_inside = s != NONE && self.column[s as usize] != NONE;
+            let is_inside = s != NO_INDEX && self.column[s as usize] != NO_INDEX;
             is_inside.then(|| self.x[s as usize])
         };
         let mut found: Vec<(f64, usize, u32)> = Vec::new();
@@ -298,22 +299,22 @@ impl LocalProblem<'_, '_> {
         out
     }
 
-    fn binding(&self, answer: &Optimum) -> Vec<Binding<'_>> {
+    fn binding(&self, answer: &Optimum) -> Vec<BindingRow<'_>> {
         let most = answer.multipliers.iter().copied().fold(0.0, f64::max);
         let rows = self.rows.iter().zip(&self.terms).zip(&answer.multipliers);
         rows.filter(|it| *it.1 > most * 1e-9)
-            .map(|((row, terms), &y)| Binding { terms, y: y / row.least() as f64 })
+            .map(|((row, terms), &y)| BindingRow { terms, y: y / row.least() as f64 })
             .collect()
     }
 
     /// Returns zero-half cuts that the point violates, the deepest first. Each one has columns that
     /// are in few preceding cuts.
-    pub(crate) fn halves(
+    pub(crate) fn zero_half_cuts(
         &self,
         answer: &Optimum,
         random: &mut Random,
-        budget: &mut Budget,
-    ) -> Vec<Row> {
+        budget: &mut EffortBudget,
+    ) -> Vec<ProofRow> {
         let rows: Vec<IntegerRow> = (self.rows.iter().zip(&self.terms))
             .filter(|it| is_plain(it.0))
             .map(|(row, terms)| IntegerRow { row, terms, least: row.least() })
@@ -321,7 +322,7 @@ impl LocalProblem<'_, '_> {
         let mut uses = vec![0_u8; self.sites.len()];
         let mut out = Vec::new();
         for half in zero_half(&rows, &answer.values, random, budget) {
-            let fresh = half.terms.iter().filter(|it| uses[it.0 as usize] < USES).count();
+            let fresh = half.terms.iter().filter(|it| uses[it.0 as usize] < MAX_USES).count();
             if fresh * 4 < half.terms.len() {
                 continue;
             }
@@ -330,9 +331,9 @@ impl LocalProblem<'_, '_> {
             let terms: Vec<(u32, u64)> = terms.collect();
             let sites = terms.iter().map(|it| it.0).collect();
             let sum = half.rows.iter().map(|&at| (rows[at as usize].row.clone(), 1 << (SCALE - 1)));
-            let proof = Proof::by_rows(sites, sum, half.least);
-            out.push(Row::Cut(Arc::new(Cut { terms, least: half.least, proof })));
-            if out.len() >= MOST {
+            let proof = Proof::from_multipliers(sites, sum, half.least);
+            out.push(ProofRow::Cut(Arc::new(Cut { terms, least: half.least, proof })));
+            if out.len() >= MAX_ZERO_HALF_CUTS {
                 break;
             }
         }
@@ -341,14 +342,21 @@ impl LocalProblem<'_, '_> {
 
     /// Returns local problems for the sites of zero-half cuts. A cut with too many fractional sites
     /// gets an empty local problem, and the cut itself is used.
-    fn around(&self, known: &[bool], answer: &Optimum, halves: Vec<Row>) -> Vec<CutJob> {
+    fn jobs_around_cuts(
+        &self,
+        known: &[bool],
+        answer: &Optimum,
+        halves: Vec<ProofRow>,
+    ) -> Vec<CutJob> {
         let x = &answer.values;
         let mut inside = vec![false; x.len()];
-        let job = |half: Row| {
+        let job = |half: ProofRow| {
             let mut columns = Vec::new();
             half.for_each(|s, _| columns.push(self.column[s as usize]));
             columns.retain(|&at| x[at as usize] < 1.0 - 1e-6);
-            if columns.iter().filter(|&&at| !is_whole(x[at as usize])).count() > WINDOW {
+            if columns.iter().filter(|&&at| !is_whole(x[at as usize])).count()
+                > MAX_FRACTIONAL_SITES
+            {
                 columns.clear();
             }
             CutJob { half: Some(half), ..self.job(&columns, known, answer, &mut inside) }
@@ -358,7 +366,7 @@ impl LocalProblem<'_, '_> {
 
     /// Returns connected local problems with `size` fractional columns and the adjacent columns
     /// with value 0 at the point.
-    fn deep(
+    fn grown_jobs(
         &self,
         known: &[bool],
         answer: &Optimum,
@@ -375,9 +383,9 @@ impl LocalProblem<'_, '_> {
         }
         let mut seeds: Vec<u32> = (0..n as u32).filter(|&at| weight[at as usize] > 0).collect();
         random.shuffle(&mut seeds);
-        let group_of = grow(&adjacency, &weight, size, seeds.into_iter());
+        let group_of = grow_groups(&adjacency, &weight, size, seeds.into_iter());
         let mut groups: Vec<Vec<u32>> = Vec::new();
-        for (at, &group) in (0..).zip(&group_of).filter(|it| *it.1 != NONE) {
+        for (at, &group) in (0..).zip(&group_of).filter(|it| *it.1 != NO_INDEX) {
             if groups.len() <= group as usize {
                 groups.resize(group as usize + 1, Vec::new());
             }
@@ -401,7 +409,7 @@ impl LocalProblem<'_, '_> {
         }
         // Only cores are used, because cuts that are proven with cuts would need nested proofs.
         let rows = self.rows.iter().zip(&self.terms).filter(|(row, terms)| {
-            matches!(row, Row::Core(_)) && terms.iter().all(|it| inside[it.0 as usize])
+            matches!(row, ProofRow::Core(_)) && terms.iter().all(|it| inside[it.0 as usize])
         });
         let rows = rows.map(|it| it.0.clone()).collect();
         for &at in columns {
@@ -419,7 +427,7 @@ impl LocalProblem<'_, '_> {
 
     /// Returns the neighbors of each column: columns of sites of adjacent nodes.
     fn neighbors(&self) -> Vec<Vec<u32>> {
-        let column = |s: u32| Some(self.column[s as usize]).filter(|&at| at != NONE);
+        let column = |s: u32| Some(self.column[s as usize]).filter(|&at| at != NO_INDEX);
         self.sites.iter().map(|&s| neighbors(self.graph, s).filter_map(column).collect()).collect()
     }
 }
@@ -429,23 +437,24 @@ fn is_whole(x: f64) -> bool {
 }
 
 /// Returns the neighbors of a site: the sites of the operands and users of its nodes.
-pub(crate) fn neighbors(graph: &Graph, s: u32) -> impl Iterator<Item = u32> + '_ {
+pub(crate) fn neighbors(graph: &NoiseGraph, s: u32) -> impl Iterator<Item = u32> + '_ {
     let near = |&v: &u32| graph.users.of(v).iter().chain(graph.operands.of(v));
     let near = graph.nodes_of.of(s).iter().flat_map(near).map(|&w| graph.site[w as usize]);
-    near.filter(move |&it| it != NONE && it != s)
+    near.filter(move |&it| it != NO_INDEX && it != s)
 }
 
 /// Returns true for a core, or a cut with small weights that is proven with cores only: deeper
 /// nesting of proofs would grow without bound.
-fn is_plain(row: &Row) -> bool {
+fn is_plain(row: &ProofRow) -> bool {
     match row {
-        Row::Core(_) => true,
-        Row::Cut(cut) => {
-            let is_core = |row: &Row| matches!(row, Row::Core(_));
-            cut.terms.iter().all(|it| it.1 <= PLAIN) && cut.proof.rows.iter().all(is_core)
+        ProofRow::Core(_) => true,
+        ProofRow::Cut(cut) => {
+            let is_core = |row: &ProofRow| matches!(row, ProofRow::Core(_));
+            cut.terms.iter().all(|it| it.1 <= MAX_PLAIN_WEIGHT)
+                && cut.proof.rows.iter().all(is_core)
         }
         // A conditional core is valid only under its assumptions.
-        Row::CoreWhere(_) => false,
+        ProofRow::CoreWhere(_) => false,
     }
 }
 
@@ -457,18 +466,23 @@ struct CutJob {
     /// A legal choice, by site.
     known: Vec<bool>,
     /// Cores inside the local problem.
-    rows: Vec<Row>,
+    rows: Vec<ProofRow>,
     /// The zero-half cut with these sites. If `sites` is empty, the cut is too large for a local
     /// problem.
-    half: Option<Row>,
-    cut: Option<Row>,
+    half: Option<ProofRow>,
+    cut: Option<ProofRow>,
 }
 
 /// Solves local problems concurrently; sequentially if work is limited.
-fn run(cores: &mut Cores, jobs: &mut [CutJob], n_workers: usize, budget: &mut Budget) {
+fn run_jobs(
+    cores: &mut CoreSeparator,
+    jobs: &mut [CutJob],
+    n_workers: usize,
+    budget: &mut EffortBudget,
+) {
     let jobs: Vec<Mutex<&mut CutJob>> = jobs.iter_mut().map(Mutex::new).collect();
     let next = AtomicUsize::new(0);
-    side_by_side(n_workers.min(jobs.len()), cores, budget, |cores, budget| {
+    run_on_workers(n_workers.min(jobs.len()), cores, budget, |cores, budget| {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut job = job.lock().unwrap_or_else(PoisonError::into_inner);
             job.run(cores, budget);
@@ -477,16 +491,20 @@ fn run(cores: &mut Cores, jobs: &mut [CutJob], n_workers: usize, budget: &mut Bu
 }
 
 impl CutJob {
-    fn run(&mut self, cores: &mut Cores, budget: &mut Budget) {
+    fn run(&mut self, cores: &mut CoreSeparator, budget: &mut EffortBudget) {
         if !budget.is_spent() && !self.sites.is_empty() {
             self.cut = self.deepest_cut(cores, budget);
         }
     }
 
     /// Finds the deepest cut.
-    fn deepest_cut(&mut self, cores: &mut Cores, budget: &mut Budget) -> Option<Row> {
+    fn deepest_cut(
+        &mut self,
+        cores: &mut CoreSeparator,
+        budget: &mut EffortBudget,
+    ) -> Option<ProofRow> {
         let mut local = LocalProblem::new(cores, self.sites.clone())?;
-        local.add(self.rows.drain(..))?;
+        local.add_rows(self.rows.drain(..))?;
         deepest_cut(&mut local, &self.point, &self.known, budget)
     }
 }

@@ -13,54 +13,54 @@ use std::sync::Arc;
 
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
-use crate::bound::cores::{Assumed, Cores};
-use crate::bound::relax::SPARE;
-use crate::certificate::{Row, SCALE};
-use crate::question::graph::{Graph, NONE};
-use crate::question::instance::Bits;
+use crate::bound::cores::{CoreSeparator, NoiseAssumptions};
+use crate::bound::relax::MAX_IDLE_SLACK;
+use crate::certificate::{ProofRow, SCALE};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::instance::NoiseBits;
 use crate::question::least_noise::{beyond_all_limits, least_solution};
-use crate::question::limits::Budget;
+use crate::question::limits::EffortBudget;
 
 /// The problem of choosing some sites of a graph, which is solved repeatedly with different
 /// weights.
 pub(crate) struct LocalProblem<'a, 'g> {
-    pub graph: &'g Graph,
-    pub cores: &'a mut Cores<'g>,
+    pub graph: &'g NoiseGraph,
+    pub cores: &'a mut CoreSeparator<'g>,
     /// The sites, in increasing order.
     pub sites: Vec<u32>,
     /// The nodes that the sites affect, in the order of the graph.
     nodes: Vec<u32>,
-    /// The column of each site of the graph; `NONE` outside.
+    /// The column of each site of the graph; `NO_INDEX` outside.
     pub column: Vec<u32>,
     /// The point, by site; 1 outside.
     pub x: Vec<f32>,
     lp: LinearProgram,
     /// Indices of the rows in the solver. The other rows rest until a point violates them.
     active: Vec<u32>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ProofRow>,
     /// The terms of the rows, by column.
     pub terms: Vec<Box<[(u32, u64)]>>,
     /// The cores among the rows.
-    known: HashSet<Row>,
+    known: HashSet<ProofRow>,
     /// The current assumptions. Rows that are not valid under them rest.
-    assumed: Assumed,
+    assumed: NoiseAssumptions,
     /// The weight of one unit of cost in the solver.
     unit: f64,
-    pub gains: Gains,
+    pub gains: PseudoCosts,
 }
 
 /// Gains of the bound from branching at each column, down and up, per unit of change of the column
 /// (pseudo-costs): sum and count.
 #[derive(Clone, Debug)]
-pub(crate) struct Gains(Vec<[(f64, u32); 2]>);
+pub(crate) struct PseudoCosts(Vec<[(f64, u32); 2]>);
 
-impl Gains {
-    pub(crate) fn new(n: usize) -> Gains {
-        Gains(vec![[(0.0, 0); 2]; n])
+impl PseudoCosts {
+    pub(crate) fn new(n: usize) -> PseudoCosts {
+        PseudoCosts(vec![[(0.0, 0); 2]; n])
     }
 
     /// Records the gain of the bound when a column with value `x` is set to one or zero.
-    pub(crate) fn learn(&mut self, column: u32, x: f64, is_chosen: bool, gain: f64) {
+    pub(crate) fn record(&mut self, column: u32, x: f64, is_chosen: bool, gain: f64) {
         let (sum, n) = &mut self.0[column as usize][usize::from(is_chosen)];
         *sum += gain / (if is_chosen { 1.0 - x } else { x }).max(0.05);
         *n += 1;
@@ -92,7 +92,7 @@ impl Gains {
 pub(crate) type MultiplierList = Arc<Vec<(u32, i128)>>;
 
 /// A bound that multipliers prove, and the reduced cost of each column, both times `2^SCALE`.
-pub(crate) struct Proven {
+pub(crate) struct MultiplierBound {
     pub list: MultiplierList,
     pub bound: i128,
     pub reduced: Vec<i128>,
@@ -111,20 +111,23 @@ pub(crate) enum ColumnDecision {
 impl<'a, 'g> LocalProblem<'a, 'g> {
     /// Returns the problem of some sites, which are in increasing order. `None` if the solver
     /// rejects it.
-    pub(crate) fn new(cores: &'a mut Cores<'g>, sites: Vec<u32>) -> Option<LocalProblem<'a, 'g>> {
+    pub(crate) fn new(
+        cores: &'a mut CoreSeparator<'g>,
+        sites: Vec<u32>,
+    ) -> Option<LocalProblem<'a, 'g>> {
         let graph = cores.graph;
         let free = Column { cost: 0.0, lower: 0.0, upper: 1.0, is_integer: false };
-        let mut column = vec![NONE; graph.n_sites()];
+        let mut column = vec![NO_INDEX; graph.n_sites()];
         let mut x = vec![1.0; graph.n_sites()];
         for (at, &s) in sites.iter().enumerate() {
             column[s as usize] = at as u32;
             x[s as usize] = 0.0;
         }
         Some(LocalProblem {
-            nodes: nodes_of(graph, &sites, &column),
+            nodes: affected_nodes(graph, &sites, &column),
             lp: LinearProgram::new(&vec![free; sites.len()]).ok()?,
             unit: 1.0,
-            gains: Gains::new(sites.len()),
+            gains: PseudoCosts::new(sites.len()),
             graph,
             cores,
             sites,
@@ -134,15 +137,15 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
             rows: Vec::new(),
             terms: Vec::new(),
             known: HashSet::new(),
-            assumed: Assumed::default(),
+            assumed: NoiseAssumptions::default(),
         })
     }
 
     /// Adds valid rows; all their sites must be in this problem.
-    pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) -> Option<()> {
+    pub(crate) fn add_rows(&mut self, rows: impl IntoIterator<Item = ProofRow>) -> Option<()> {
         let from = self.rows.len();
         for row in rows {
-            if !matches!(row, Row::Cut(_)) && !self.known.insert(row.clone()) {
+            if !matches!(row, ProofRow::Cut(_)) && !self.known.insert(row.clone()) {
                 continue;
             }
             let mut terms = Vec::new();
@@ -150,13 +153,13 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
             self.terms.push(terms.into());
             self.rows.push(row);
         }
-        self.wake(from as u32..self.rows.len() as u32)
+        self.activate_rows(from as u32..self.rows.len() as u32)
     }
 
     /// Adds rows to the solver.
-    fn wake(&mut self, rows: impl Iterator<Item = u32> + Clone) -> Option<()> {
+    fn activate_rows(&mut self, rows: impl Iterator<Item = u32> + Clone) -> Option<()> {
         let column = |s: u32| self.column[s as usize];
-        let scaled = rows.clone().map(|row| self.rows[row as usize].scaled(column));
+        let scaled = rows.clone().map(|row| self.rows[row as usize].scaled_terms(column));
         let scaled: Vec<Vec<(u32, f64)>> = scaled.collect();
         self.active.extend(rows);
         self.lp.add_rows(scaled.iter().map(|it| (1.0, &it[..]))).ok()
@@ -164,7 +167,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
 
     /// Makes each solve start from the basis of [`LocalProblem::set_basis`].
     pub(crate) fn starts_from_bases(&mut self) -> Option<()> {
-        self.lp.starts_from_bases().ok()
+        self.lp.expect_given_bases().ok()
     }
 
     /// Sets the bounds of some columns.
@@ -194,7 +197,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         self.active.iter().for_each(|&row| resting[row as usize] = false);
         let needed = (0..).zip(&basis.rows).filter(|it| *it.1 != Basis::BASIC).map(|it| it.0);
         let needed: Vec<u32> = needed.filter(|&row: &u32| resting[row as usize]).collect();
-        self.wake(needed.into_iter())?;
+        self.activate_rows(needed.into_iter())?;
         let status = |&row: &u32| basis.rows.get(row as usize).copied().unwrap_or(Basis::BASIC);
         let rows = self.active.iter().map(status).collect();
         self.lp.set_basis(&Basis { columns: basis.columns.clone(), rows }).ok()
@@ -202,9 +205,9 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
 
     /// Adds valid rows that rest until a point violates them. Known rows are added again, so that
     /// rows get the same indices in each copy of the problem.
-    pub(crate) fn append(&mut self, rows: &[Row]) {
+    pub(crate) fn append_resting(&mut self, rows: &[ProofRow]) {
         for row in rows {
-            if !matches!(row, Row::Cut(_)) {
+            if !matches!(row, ProofRow::Cut(_)) {
                 self.known.insert(row.clone());
             }
             let mut terms = Vec::new();
@@ -215,19 +218,22 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 
     /// Returns true if a row is valid under the current assumptions.
-    pub(crate) fn holds(&self, row: &Row) -> bool {
-        self.assumed.admits(row)
+    pub(crate) fn is_valid(&self, row: &ProofRow) -> bool {
+        self.assumed.implies_conditions(row)
     }
 
     /// Replaces the assumptions. Rows that are not valid under them rest.
-    pub(crate) fn assume(&mut self, assumed: &Assumed) -> Option<()> {
+    pub(crate) fn assume(&mut self, assumed: &NoiseAssumptions) -> Option<()> {
         if self.assumed == *assumed {
             return Some(());
         }
         self.cores.assume(assumed);
         self.assumed.clone_from(assumed);
-        let rests: Vec<bool> =
-            self.active.iter().map(|&row| !assumed.admits(&self.rows[row as usize])).collect();
+        let rests: Vec<bool> = self
+            .active
+            .iter()
+            .map(|&row| !assumed.implies_conditions(&self.rows[row as usize]))
+            .collect();
         if !rests.contains(&true) {
             return Some(());
         }
@@ -243,19 +249,19 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     ///
     /// If a row with multiplier `y` is split into parts of weights `a` and `1 - a`, it raises the
     /// bound by at most `y (1 - a)` in one branch and `y a` in the other.
-    pub(crate) fn levels(&self, answer: &Optimum) -> Vec<(u32, Bits)> {
+    pub(crate) fn branching_levels(&self, answer: &Optimum) -> Vec<(u32, NoiseBits)> {
         let graph = self.graph;
         // By node: the level to which a core brings it, the multiplier of the core, and the weight
         // of the core up to the node.
-        let mut passes: BTreeMap<u32, Vec<(Bits, f64, f64)>> = BTreeMap::new();
+        let mut passes: BTreeMap<u32, Vec<(NoiseBits, f64, f64)>> = BTreeMap::new();
         let mut pass = |core: &[u32], y: f64| {
             let nodes = core.iter().flat_map(|&s| graph.nodes_of.of(s).iter().copied());
             let mut nodes: Vec<u32> = nodes.collect();
             nodes.sort_unstable_by_key(|&v| graph.rank[v as usize]);
-            let mut leaves: Vec<(u32, Bits)> = Vec::with_capacity(nodes.len());
+            let mut leaves: Vec<(u32, NoiseBits)> = Vec::with_capacity(nodes.len());
             let mut part = 0.0;
             for v in nodes {
-                let before = graph.before(v, |u| match leaves.iter().find(|it| it.0 == u) {
+                let before = graph.noise_before(v, |u| match leaves.iter().find(|it| it.0 == u) {
                     Some(it) => it.1,
                     None => self.cores.levels().0[u as usize],
                 });
@@ -266,21 +272,21 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         };
         for (row, &y) in self.rows.iter().zip(&answer.multipliers).filter(|it| *it.1 > 1e-9) {
             match row {
-                Row::Core(core) => pass(core, y),
-                Row::CoreWhere(it) => pass(&it.core, y),
-                Row::Cut(cut) => {
+                ProofRow::Core(core) => pass(core, y),
+                ProofRow::CoreWhere(it) => pass(&it.core, y),
+                ProofRow::Cut(cut) => {
                     let list = cut.proof.multipliers.first().into_iter().flatten();
                     for &(row, times) in list {
-                        if let Row::Core(core) = &cut.proof.rows[row as usize] {
+                        if let ProofRow::Core(core) = &cut.proof.rows[row as usize] {
                             pass(core, y * times.0 as f64 / (1_u64 << SCALE) as f64);
                         }
                     }
                 }
             }
         }
-        let mut found: Vec<(f64, u32, Bits)> = Vec::new();
+        let mut found: Vec<(f64, u32, NoiseBits)> = Vec::new();
         for (v, mut list) in passes {
-            let is_assumed = |it: &(u32, Bits)| it.0 == v;
+            let is_assumed = |it: &(u32, NoiseBits)| it.0 == v;
             let assumed = &self.assumed;
             if assumed.below.iter().any(is_assumed) || assumed.least.iter().any(is_assumed) {
                 continue;
@@ -290,7 +296,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
                 self.cores.levels().0[v as usize].max(graph.reset[graph.site[v as usize] as usize]);
             let mut below: f64 = list.iter().map(|it| it.1 * (1.0 - it.2)).sum();
             let mut least = 0.0;
-            let mut best: Option<(f64, Bits)> = None;
+            let mut best: Option<(f64, NoiseBits)> = None;
             for same in list.chunk_by(|a, b| a.0 == b.0) {
                 least += same.iter().map(|it| it.1 * it.2).sum::<f64>();
                 let worse = below.min(least);
@@ -309,7 +315,11 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 
     /// Returns new cores that the point violates.
-    pub(crate) fn violated(&mut self, slack: f32, budget: &mut Budget) -> Vec<Row> {
+    pub(crate) fn violated_cores(
+        &mut self,
+        slack: f32,
+        budget: &mut EffortBudget,
+    ) -> Vec<ProofRow> {
         let known = &mut self.known;
         let found = self.cores.separate(&self.nodes, &self.x, slack, known, budget);
         for core in &found {
@@ -319,18 +329,18 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 
     /// Adds the cores that the point violates. Returns their number.
-    pub(crate) fn separate(&mut self, slack: f32, budget: &mut Budget) -> Option<usize> {
-        let found = self.violated(slack, budget);
+    pub(crate) fn separate(&mut self, slack: f32, budget: &mut EffortBudget) -> Option<usize> {
+        let found = self.violated_cores(slack, budget);
         let n = found.len();
-        self.add(found)?;
+        self.add_rows(found)?;
         Some(n)
     }
 
     /// Like [`LocalProblem::separate`], at an integral point. It also finds a core that is hidden
     /// in a cycle.
-    pub(crate) fn separate_whole(&mut self, budget: &mut Budget) -> Option<usize> {
+    pub(crate) fn separate_integral(&mut self, budget: &mut EffortBudget) -> Option<usize> {
         let found = self.separate(0.5, budget)?;
-        if found > 0 || !self.graph.cyclic {
+        if found > 0 || !self.graph.is_cyclic {
             return Some(found);
         }
         let mut absent: Vec<bool> = self.x.iter().map(|&x| x < 0.5).collect();
@@ -360,7 +370,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
             }
             size = size.div_ceil(2);
         }
-        self.add([Row::Core(left.into())])?;
+        self.add_rows([ProofRow::Core(left.into())])?;
         Some(1)
     }
 
@@ -372,11 +382,11 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
 
     /// Rounds a point to a legal choice: chooses sites until all rows are satisfied and removes
     /// sites that no row needs, until no core is violated.
-    pub(crate) fn round(
+    pub(crate) fn round_to_legal(
         &mut self,
         values: &[f64],
         weights: &[u64],
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) -> Option<Vec<bool>> {
         let mut chosen: Vec<bool> = values.iter().map(|&x| x > 0.6).collect();
         let mut by_weight: Vec<usize> = (0..chosen.len()).collect();
@@ -421,7 +431,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
             }
             let point: Vec<f64> = chosen.iter().map(|&it| f64::from(u8::from(it))).collect();
             self.set_point(&point);
-            if self.separate_whole(budget)? == 0 {
+            if self.separate_integral(budget)? == 0 {
                 return Some(chosen);
             }
             if budget.is_spent() {
@@ -444,26 +454,26 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 
     /// Returns the slack of a row at a point, relative to its least weight.
-    fn spares(&self, row: usize, values: &[f64]) -> f64 {
+    fn relative_slack(&self, row: usize, values: &[f64]) -> f64 {
         let value = |it: &(u32, u64)| it.1 as f64 * values[it.0 as usize];
         self.terms[row].iter().map(value).sum::<f64>() / self.rows[row].least() as f64 - 1.0
     }
 
     /// Returns, for each row, true if it is idle: it has no multiplier, and its slack at the point
     /// exceeds `spare`. Rows that were added after the answer are not idle.
-    fn idle(&self, answer: &Optimum, spare: f64) -> Vec<bool> {
+    fn idle_rows(&self, answer: &Optimum, spare: f64) -> Vec<bool> {
         let is_idle = |(row, &y): (usize, &f64)| {
-            y < self.unit * 1e-9 && self.spares(row, &answer.values) > spare
+            y < self.unit * 1e-9 && self.relative_slack(row, &answer.values) > spare
         };
         let mut idle: Vec<bool> = answer.multipliers.iter().enumerate().map(is_idle).collect();
         idle.resize(self.rows.len(), false);
         idle
     }
 
-    /// Makes idle rows ([`LocalProblem::idle`]) rest until a point violates them, which makes
+    /// Makes idle rows ([`LocalProblem::idle_rows`]) rest until a point violates them, which makes
     /// solves faster.
-    pub(crate) fn rest(&mut self, answer: &Optimum, spare: f64) -> Option<()> {
-        let idle = self.idle(answer, spare);
+    pub(crate) fn deactivate_idle(&mut self, answer: &Optimum, spare: f64) -> Option<()> {
+        let idle = self.idle_rows(answer, spare);
         let rests: Vec<bool> = self.active.iter().map(|&row| idle[row as usize]).collect();
         self.active.retain(|&row| !idle[row as usize]);
         self.lp.remove_rows(&rests).ok()
@@ -471,8 +481,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
 
     /// Makes idle rows rest, and drops idle rows with much slack.
     pub(crate) fn drop_idle(&mut self, answer: &mut Optimum, spare: f64) -> Option<()> {
-        self.rest(answer, spare.min(SPARE))?;
-        let idle = self.idle(answer, SPARE);
+        self.deactivate_idle(answer, spare.min(MAX_IDLE_SLACK))?;
+        let idle = self.idle_rows(answer, MAX_IDLE_SLACK);
         let mut n_stay = 0;
         let mut place = Vec::with_capacity(idle.len());
         for &is_idle in &idle {
@@ -497,7 +507,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 
     /// Solves the relaxation over all known rows. Multipliers and cost are in units of weight.
-    pub(crate) fn solve(&mut self, budget: &mut Budget) -> Option<Optimum> {
+    pub(crate) fn solve(&mut self, budget: &mut EffortBudget) -> Option<Optimum> {
         loop {
             let mut answer = self.lp.solve(&budget.for_solver(self.sites.len())).ok()?;
             // The fixed cost of a solve.
@@ -511,8 +521,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
             }
             let is_violated = |row: &u32| {
                 rests[*row as usize]
-                    && self.spares(*row as usize, &answer.values) < -1e-6
-                    && self.holds(&self.rows[*row as usize])
+                    && self.relative_slack(*row as usize, &answer.values) < -1e-6
+                    && self.is_valid(&self.rows[*row as usize])
             };
             let violated: Vec<u32> = (0..self.rows.len() as u32).filter(is_violated).collect();
             if violated.is_empty() {
@@ -520,17 +530,17 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
                 answer.multipliers = multipliers;
                 return Some(answer);
             }
-            self.wake(violated.into_iter())?;
+            self.activate_rows(violated.into_iter())?;
         }
     }
 
     /// Returns the bound that the multipliers of an answer prove.
-    pub(crate) fn certified(
+    pub(crate) fn multiplier_bound(
         &self,
         weights: &[u64],
         fixed: &[ColumnDecision],
         answer: &Optimum,
-    ) -> Proven {
+    ) -> MultiplierBound {
         let mut reduced: Vec<i128> =
             weights.iter().map(|&weight| i128::from(weight) << SCALE).collect();
         let mut list = Vec::new();
@@ -552,18 +562,18 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
                 ColumnDecision::Chosen => it,
             };
         }
-        Proven { list: Arc::new(list), bound, reduced }
+        MultiplierBound { list: Arc::new(list), bound, reduced }
     }
 }
 
 /// Returns true if a node is over its limit while the absent sites are not chosen and all others
 /// lower noise as far as they can.
-fn is_over_without(graph: &Graph, absent: &[bool]) -> bool {
+fn is_over_without(graph: &NoiseGraph, absent: &[bool]) -> bool {
     let n = graph.n_nodes();
     let (mut p, mut e) = (vec![0; n], vec![0; n]);
     let most = beyond_all_limits(graph);
-    let after = |v: u32, p: Bits| match graph.site[v as usize] {
-        s if s != NONE && !absent[s as usize] => p.min(graph.reset[s as usize]),
+    let after = |v: u32, p: NoiseBits| match graph.site[v as usize] {
+        s if s != NO_INDEX && !absent[s as usize] => p.min(graph.reset[s as usize]),
         _ => p,
     };
     least_solution(graph, &mut p, &mut e, |_, p| p.min(most), after);
@@ -572,7 +582,7 @@ fn is_over_without(graph: &Graph, absent: &[bool]) -> bool {
 
 /// Returns the nodes that some sites affect: their own nodes, and the nodes that they reach if all
 /// other sites are chosen.
-fn nodes_of(graph: &Graph, sites: &[u32], column: &[u32]) -> Vec<u32> {
+fn affected_nodes(graph: &NoiseGraph, sites: &[u32], column: &[u32]) -> Vec<u32> {
     let mut nodes: Vec<u32> = Vec::new();
     let mut is_in: rustc_hash::FxHashSet<u32> = rustc_hash::FxHashSet::default();
     for &s in sites {
@@ -582,7 +592,7 @@ fn nodes_of(graph: &Graph, sites: &[u32], column: &[u32]) -> Vec<u32> {
     while let Some(&v) = nodes.get(next) {
         next += 1;
         let site = graph.site[v as usize];
-        if site != NONE && column[site as usize] == NONE {
+        if site != NO_INDEX && column[site as usize] == NO_INDEX {
             continue;
         }
         nodes.extend(graph.users.of(v).iter().filter(|w| is_in.insert(**w)));

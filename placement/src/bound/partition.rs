@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::question::graph::{Graph, NONE};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
 
 /// A cluster of nodes, in the order of the graph, and of the sites whose first nodes are in the
 /// cluster.
@@ -27,7 +27,7 @@ pub(crate) struct Cluster {
 }
 
 /// Returns the clusters of each level. `sizes` are the numbers of sites per cluster.
-pub(crate) fn levels(graph: &Graph, sizes: &[usize]) -> Vec<Vec<Cluster>> {
+pub(crate) fn cluster_levels(graph: &NoiseGraph, sizes: &[usize]) -> Vec<Vec<Cluster>> {
     let n = graph.n_nodes();
     let own = first_sites(graph);
     // The cluster of each node on the level below.
@@ -40,7 +40,7 @@ pub(crate) fn levels(graph: &Graph, sizes: &[usize]) -> Vec<Vec<Cluster>> {
             weight[piece_of[v] as usize] += usize::from(own[v]);
         }
         let seeds = 0..n_pieces as u32;
-        let group_of = grow(&adjacency(graph, &piece_of, n_pieces), &weight, size, seeds);
+        let group_of = grow_groups(&adjacency(graph, &piece_of, n_pieces), &weight, size, seeds);
         let n_groups = group_of.iter().max().map_or(0, |most| *most as usize + 1);
         let mut clusters = vec![Cluster::default(); n_groups];
         if !out.is_empty() {
@@ -64,18 +64,18 @@ pub(crate) fn levels(graph: &Graph, sizes: &[usize]) -> Vec<Vec<Cluster>> {
 }
 
 /// Returns, for each node, true if it is the first node of its site.
-fn first_sites(graph: &Graph) -> Vec<bool> {
+fn first_sites(graph: &NoiseGraph) -> Vec<bool> {
     let mut seen = vec![false; graph.n_sites()];
     let mut out = vec![false; graph.n_nodes()];
     for &v in &graph.order {
         let s = graph.site[v as usize];
-        out[v as usize] = s != NONE && !std::mem::replace(&mut seen[s as usize], true);
+        out[v as usize] = s != NO_INDEX && !std::mem::replace(&mut seen[s as usize], true);
     }
     out
 }
 
 /// Returns the neighbors of each cluster, with the numbers of edges to them.
-fn adjacency(graph: &Graph, piece_of: &[u32], n_pieces: usize) -> Vec<Vec<(u32, u32)>> {
+fn adjacency(graph: &NoiseGraph, piece_of: &[u32], n_pieces: usize) -> Vec<Vec<(u32, u32)>> {
     let mut out: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n_pieces];
     for v in 0..graph.n_nodes() as u32 {
         let a = piece_of[v as usize];
@@ -102,7 +102,7 @@ fn adjacency(graph: &Graph, piece_of: &[u32], n_pieces: usize) -> Vec<Vec<(u32, 
 
 /// Groups the nodes of a weighted graph into groups of weight `size`, and returns the group of each
 /// node. A group grows from the first seed that is not in any group.
-pub(crate) fn grow(
+pub(crate) fn grow_groups(
     adjacency: &[Vec<(u32, u32)>],
     weight: &[usize],
     size: usize,
@@ -111,12 +111,12 @@ pub(crate) fn grow(
     let n = adjacency.len();
     let degree: Vec<u64> =
         adjacency.iter().map(|list| list.iter().map(|it| u64::from(it.1)).sum()).collect();
-    let mut group_of = vec![NONE; n];
+    let mut group_of = vec![NO_INDEX; n];
     let mut n_groups = 0;
     // Number of edges into the growing group, by node.
     let mut inside: FxHashMap<u32, u64> = FxHashMap::default();
     for seed in seeds {
-        if group_of[seed as usize] != NONE {
+        if group_of[seed as usize] != NO_INDEX {
             continue;
         }
         inside.clear();
@@ -126,13 +126,13 @@ pub(crate) fn grow(
             let i = v as usize;
             let now = inside.get(&v).map_or(0, |&it| share_of(it, degree[i]));
             let fits = held == 0 || held + weight[i] <= size;
-            if group_of[i] != NONE || share != now || !fits {
+            if group_of[i] != NO_INDEX || share != now || !fits {
                 continue;
             }
             group_of[i] = n_groups;
             held += weight[i];
             for &(w, edges) in &adjacency[i] {
-                if group_of[w as usize] == NONE {
+                if group_of[w as usize] == NO_INDEX {
                     let into = inside.entry(w).or_default();
                     *into += u64::from(edges);
                     heap.push((share_of(*into, degree[w as usize]), std::cmp::Reverse(w)));

@@ -23,34 +23,34 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::bound::cores::Cores;
+use crate::bound::cores::CoreSeparator;
 use crate::bound::partition::{self, Cluster};
-use crate::bound::workers::{side_by_side, workers};
-use crate::certificate::{Proof, Row, SCALE, ceil_cost};
-use crate::question::graph::Graph;
-use crate::question::limits::Budget;
+use crate::bound::workers::{n_workers, run_on_workers};
+use crate::certificate::{Proof, ProofRow, SCALE, ceil_cost};
+use crate::question::graph::NoiseGraph;
+use crate::question::limits::EffortBudget;
 use crate::search::incumbent::{Incumbent, ProofSource, SourceKind};
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
 /// Sites per cluster, by level. A graph with less than three times the first size is solved as a
 /// whole.
-const SIZES: [usize; 3] = [400, 8000, 40_000];
+const CLUSTER_SIZES: [usize; 3] = [400, 8000, 40_000];
 /// Sites per cluster if local cuts follow. A graph with more than three times the last size is then
 /// not solved as a whole, because cuts of its parts ([`crate::bound::cost_partition`]) gain more in
 /// the same time.
-const BEFORE_CUTS: [usize; 2] = [400, 2000];
+const CLUSTER_SIZES_BEFORE_CUTS: [usize; 2] = [400, 2000];
 
 /// Solves the relaxation within the budget, offers bounds to the incumbent, and returns the
 /// relaxation over all sites. `None` if the solver fails or the clusters are not finished.
 pub(crate) fn relax(
-    cores: &mut Cores,
+    cores: &mut CoreSeparator,
     incumbent: &Incumbent,
-    budget: &mut Budget,
+    budget: &mut EffortBudget,
 ) -> Option<Relaxation> {
-    let n_workers = workers(budget);
+    let n_workers = n_workers(budget);
     let (sizes, most_sites): (&[usize], usize) = match (budget.steps.partition, budget.steps.cuts) {
-        (true, true) => (&BEFORE_CUTS, 3 * BEFORE_CUTS[1]),
-        (true, false) => (&SIZES, usize::MAX),
+        (true, true) => (&CLUSTER_SIZES_BEFORE_CUTS, 3 * CLUSTER_SIZES_BEFORE_CUTS[1]),
+        (true, false) => (&CLUSTER_SIZES, usize::MAX),
         (false, _) => (&[], usize::MAX),
     };
     relax_in_clusters(&Clustering { sizes, most_sites, n_workers }, cores, incumbent, budget)
@@ -69,9 +69,9 @@ struct Clustering<'a> {
 /// Like [`relax`], with given parameters of the clusters.
 fn relax_in_clusters(
     &Clustering { sizes, most_sites, n_workers }: &Clustering,
-    cores: &mut Cores,
+    cores: &mut CoreSeparator,
     incumbent: &Incumbent,
-    budget: &mut Budget,
+    budget: &mut EffortBudget,
 ) -> Option<Relaxation> {
     let graph = cores.graph;
     let n = graph.n_sites();
@@ -80,12 +80,12 @@ fn relax_in_clusters(
     let mut start = WarmStart { statuses: vec![0; n], solved: Vec::new(), n_workers };
     let n_levels = sizes.iter().take_while(|&&size| n >= 3 * size).count();
     if n_levels > 0 {
-        for clusters in partition::levels(graph, &sizes[..n_levels]) {
-            start.level(clusters, cores, incumbent, budget)?;
+        for clusters in partition::cluster_levels(graph, &sizes[..n_levels]) {
+            start.solve_level(clusters, cores, incumbent, budget)?;
         }
     }
     let pieces: Vec<usize> = (0..start.solved.len()).collect();
-    let before = start.take(&pieces);
+    let before = start.take_pieces(&pieces);
     let ledger = Arc::new(BoundLedger::new(n, vec![(before.bound, before.proof.clone())]));
     incumbent.set_source(SourceKind::Relaxation, ledger.clone());
     if n_levels > 0 && n > most_sites {
@@ -93,15 +93,15 @@ fn relax_in_clusters(
         whole.take(graph, before);
         return Some(whole);
     }
-    let mut whole = Relaxation::begin(graph, all, before, &start.statuses)?;
+    let mut whole = Relaxation::warm_started(graph, all, before, &start.statuses)?;
     drop(start);
-    whole.rounds(cores, &LedgerEntry { ledger: &ledger, at: 0, incumbent }, budget)?;
+    whole.solve_rounds(cores, &LedgerEntry { ledger: &ledger, at: 0, incumbent }, budget)?;
     Some(whole)
 }
 
 /// A row without a multiplier is dropped if its slack at the point, relative to its least weight,
 /// is larger than this: it will not become binding soon, and each row makes solves slower.
-pub(crate) const SPARE: f64 = 0.1;
+pub(crate) const MAX_IDLE_SLACK: f64 = 0.1;
 /// A cluster ends after a round that raises its bound by less than `bound / ENOUGH`.
 const ENOUGH: i128 = 200;
 
@@ -116,7 +116,7 @@ struct WarmStart {
 }
 
 /// Rows with their multipliers, times `2^SCALE`.
-pub(crate) type WeightedRows = Arc<Vec<(Row, i128)>>;
+pub(crate) type WeightedRows = Arc<Vec<(ProofRow, i128)>>;
 
 /// A bound that multipliers of rows prove for some columns, in units of `2^-SCALE` times the unit
 /// of their weights.
@@ -131,7 +131,7 @@ pub(crate) struct DualBound {
 
 impl DualBound {
     /// Returns the bound that rows prove for the costs of all sites.
-    pub(crate) fn new(graph: &Graph, rows: WeightedRows) -> DualBound {
+    pub(crate) fn new(graph: &NoiseGraph, rows: WeightedRows) -> DualBound {
         let (bound, reduced) = bound_of(graph, rows.iter().map(|it| (&it.0, it.1)));
         DualBound { bound, rows, reduced }
     }
@@ -139,12 +139,15 @@ impl DualBound {
     /// Returns the proof of the bound. The columns must be all sites.
     pub(crate) fn proof(&self) -> Proof {
         let sites = (0..self.reduced.len() as u32).collect();
-        Proof::by_rows(sites, self.rows.iter().cloned(), ceil_cost(self.bound))
+        Proof::from_multipliers(sites, self.rows.iter().cloned(), ceil_cost(self.bound))
     }
 }
 
 /// Returns the bound of the module header, and the reduced cost of each site.
-fn bound_of<'r>(graph: &Graph, rows: impl Iterator<Item = (&'r Row, i128)>) -> (i128, Vec<i128>) {
+fn bound_of<'r>(
+    graph: &NoiseGraph,
+    rows: impl Iterator<Item = (&'r ProofRow, i128)>,
+) -> (i128, Vec<i128>) {
     let mut reduced: Vec<i128> = graph.cost.iter().map(|&it| i128::from(it) << SCALE).collect();
     let mut bound = 0;
     for (row, y) in rows {
@@ -158,7 +161,7 @@ fn bound_of<'r>(graph: &Graph, rows: impl Iterator<Item = (&'r Row, i128)>) -> (
 /// The result of one cluster.
 #[derive(Default)]
 struct SolvedCluster {
-    rows: Vec<Row>,
+    rows: Vec<ProofRow>,
     /// Basis statuses of the rows.
     statuses: Vec<std::ffi::c_int>,
     bound: i128,
@@ -202,7 +205,7 @@ impl ProofSource for BoundLedger {
         let (bound, of) = (ceil_cost(entries.sum), entries.of.clone());
         drop(entries);
         let rows = of.iter().flat_map(|it| it.1.iter().cloned());
-        Proof::by_rows((0..self.n_sites as u32).collect(), rows, bound)
+        Proof::from_multipliers((0..self.n_sites as u32).collect(), rows, bound)
     }
 }
 
@@ -234,14 +237,14 @@ impl<'a> LedgerEntry<'a> {
             entries.of[self.at] = (bound, proof.clone());
             let sum = entries.sum;
             drop(entries);
-            self.incumbent.prove(ceil_cost(sum));
+            self.incumbent.raise_bound(ceil_cost(sum));
         }
     }
 }
 
 impl WarmStart {
     /// Combines the results of some clusters of the level below.
-    fn take(&mut self, pieces: &[usize]) -> SolvedCluster {
+    fn take_pieces(&mut self, pieces: &[usize]) -> SolvedCluster {
         let mut out = SolvedCluster::default();
         let mut proof = Vec::new();
         for &piece in pieces {
@@ -257,18 +260,18 @@ impl WarmStart {
 
     /// Solves the clusters of a level concurrently; sequentially if work is limited. `None` if not
     /// all are solved.
-    fn level(
+    fn solve_level(
         &mut self,
         clusters: Vec<Cluster>,
-        cores: &mut Cores,
+        cores: &mut CoreSeparator,
         incumbent: &Incumbent,
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) -> Option<()> {
         let n_sites = cores.graph.n_sites();
         let jobs: Vec<Mutex<ClusterJob>> = clusters
             .into_iter()
             .map(|it| {
-                let solved = self.take(&it.pieces);
+                let solved = self.take_pieces(&it.pieces);
                 Mutex::new(ClusterJob { cluster: Some(it), solved, is_done: false })
             })
             .collect();
@@ -280,7 +283,7 @@ impl WarmStart {
         incumbent.set_source(SourceKind::Relaxation, ledger.clone());
         let next = AtomicUsize::new(0);
         let statuses = &self.statuses;
-        let work = |cores: &mut Cores, budget: &mut Budget| {
+        let work = |cores: &mut CoreSeparator, budget: &mut EffortBudget| {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(job) = jobs.get(at) else { break };
@@ -291,8 +294,9 @@ impl WarmStart {
                 locked(job).solve(statuses, cores, &entry, budget);
             }
         };
-        incumbent
-            .slow_search(1, || side_by_side(self.n_workers.min(jobs.len()), cores, budget, work));
+        incumbent.with_sleeping_search(1, || {
+            run_on_workers(self.n_workers.min(jobs.len()), cores, budget, work)
+        });
         let jobs: Vec<ClusterJob> = (jobs.into_iter())
             .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
@@ -317,19 +321,20 @@ impl ClusterJob {
     fn solve(
         &mut self,
         statuses: &[std::ffi::c_int],
-        cores: &mut Cores,
+        cores: &mut CoreSeparator,
         entry: &LedgerEntry,
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) {
         let Some(cluster) = self.cluster.take() else { return };
         let mut before = std::mem::take(&mut self.solved);
         let (bound, proof) = (before.bound, std::mem::take(&mut before.proof));
         (self.solved.bound, self.solved.proof) = (bound, proof);
         let graph = cores.graph;
-        let Some(mut relaxation) = Relaxation::begin(graph, cluster, before, statuses) else {
+        let Some(mut relaxation) = Relaxation::warm_started(graph, cluster, before, statuses)
+        else {
             return;
         };
-        let done = relaxation.rounds(cores, entry, budget);
+        let done = relaxation.solve_rounds(cores, entry, budget);
         if relaxation.bound > bound {
             self.solved.bound = relaxation.bound;
             self.solved.proof = relaxation.proof.clone();
@@ -357,8 +362,8 @@ pub(crate) struct Relaxation {
     column: Vec<u32>,
     /// The nodes of the cluster, in the order of the graph.
     nodes: Vec<u32>,
-    pub rows: Vec<Row>,
-    known: HashSet<Row>,
+    pub rows: Vec<ProofRow>,
+    known: HashSet<ProofRow>,
     /// The point, by site of the graph. It is 1 for sites outside of the cluster, so that no core
     /// with such a site is violated.
     pub x: Vec<f32>,
@@ -369,15 +374,15 @@ pub(crate) struct Relaxation {
     /// The reduced cost of each site, times `2^SCALE`.
     pub reduced: Vec<i128>,
     /// The multipliers of the last solution, by row.
-    pub last: Vec<f64>,
+    pub last_multipliers: Vec<f64>,
     /// True if no core is violated.
-    pub complete: bool,
+    pub is_complete: bool,
 }
 
 impl Relaxation {
     /// Returns the relaxation of a cluster, starting from the basis of its smaller clusters.
-    fn begin(
-        graph: &Graph,
+    fn warm_started(
+        graph: &NoiseGraph,
         cluster: Cluster,
         before: SolvedCluster,
         statuses: &[std::ffi::c_int],
@@ -390,7 +395,7 @@ impl Relaxation {
         Some(relaxation)
     }
 
-    fn new(graph: &Graph, sites: Vec<u32>, nodes: Vec<u32>) -> Option<Relaxation> {
+    fn new(graph: &NoiseGraph, sites: Vec<u32>, nodes: Vec<u32>) -> Option<Relaxation> {
         let columns: Vec<Column> = sites
             .iter()
             .map(|&s| Column {
@@ -416,45 +421,45 @@ impl Relaxation {
             x,
             bound: 0,
             proof: WeightedRows::default(),
-            last: Vec::new(),
+            last_multipliers: Vec::new(),
             reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
-            complete: false,
+            is_complete: false,
         })
     }
 
     /// Adds the initial rows, and sets a basis over them.
-    fn start(&mut self, rows: Vec<Row>, basis: &Basis) -> Option<()> {
+    fn start(&mut self, rows: Vec<ProofRow>, basis: &Basis) -> Option<()> {
         self.add(&rows)?;
-        self.known.extend(rows.iter().filter(|row| matches!(row, Row::Core(_))).cloned());
+        self.known.extend(rows.iter().filter(|row| matches!(row, ProofRow::Core(_))).cloned());
         self.rows = rows;
         self.lp.set_basis(basis).ok()
     }
 
-    fn add(&mut self, rows: &[Row]) -> Option<()> {
+    fn add(&mut self, rows: &[ProofRow]) -> Option<()> {
         let terms: Vec<Vec<(u32, f64)>> =
-            rows.iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
+            rows.iter().map(|row| row.scaled_terms(|s| self.column[s as usize])).collect();
         self.lp.add_rows(terms.iter().map(|it| (1.0, &it[..]))).ok()
     }
 
     /// Solves and separates until no core is violated, and enters bounds in the ledger. If the
     /// budget is spent, the results up to then are kept. `None` if the solver fails.
-    fn rounds(
+    fn solve_rounds(
         &mut self,
-        cores: &mut Cores,
+        cores: &mut CoreSeparator,
         entry: &LedgerEntry,
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) -> Option<()> {
         let graph = cores.graph;
         let mut round = 0_u32;
         let (mut earlier, mut dropped) = (0, 0);
         // With initial rows, a solve comes before the first separation.
-        let mut found: Vec<Row> = Vec::new();
+        let mut found: Vec<ProofRow> = Vec::new();
         loop {
             if round > 0 || self.rows.is_empty() {
                 let (nodes, known) = (&self.nodes, &mut self.known);
                 found = cores.separate(nodes, &self.x, 1e-4, known, budget);
                 if found.is_empty() {
-                    self.complete = !budget.is_spent();
+                    self.is_complete = !budget.is_spent();
                     return Some(());
                 }
             }
@@ -494,12 +499,12 @@ impl Relaxation {
     }
 
     /// Computes the bound of the module header, and keeps it if it is better.
-    fn certify(&mut self, graph: &Graph, answer: &Optimum) {
+    fn certify(&mut self, graph: &NoiseGraph, answer: &Optimum) {
         let multipliers: Vec<i128> =
             self.rows.iter().zip(&answer.multipliers).map(|(row, &y)| row.multiplier(y)).collect();
         let positive = self.rows.iter().zip(multipliers.iter().copied()).filter(|it| it.1 > 0);
         let (bound, reduced) = bound_of(graph, positive.clone());
-        self.last.clone_from(&answer.multipliers);
+        self.last_multipliers.clone_from(&answer.multipliers);
         if bound > self.bound {
             self.bound = bound;
             self.reduced = reduced;
@@ -509,13 +514,14 @@ impl Relaxation {
 
     /// Drops the rows without a multiplier that have much slack at the point.
     fn drop_idle(&mut self, answer: &Optimum) -> Option<()> {
-        let slack = |row: &Row| {
+        let slack = |row: &ProofRow| {
             let mut value = 0.0;
             row.for_each(|s, weight| value += f64::from(self.x[s as usize]) * weight as f64);
             value / row.least() as f64 - 1.0
         };
         let rows = self.rows.iter().zip(&answer.multipliers);
-        let idle: Vec<bool> = rows.map(|(row, &y)| y < 1e-9 && slack(row) > SPARE).collect();
+        let idle: Vec<bool> =
+            rows.map(|(row, &y)| y < 1e-9 && slack(row) > MAX_IDLE_SLACK).collect();
         self.lp.remove_rows(&idle).ok()?;
         let mut i = 0;
         let known = &mut self.known;
@@ -532,7 +538,7 @@ impl Relaxation {
     }
 
     /// Sets the bound that the clusters proved.
-    fn take(&mut self, graph: &Graph, solved: SolvedCluster) {
+    fn take(&mut self, graph: &NoiseGraph, solved: SolvedCluster) {
         self.bound = solved.bound;
         self.proof = solved.proof;
         self.reduced = bound_of(graph, self.proof.iter().map(|it| (&it.0, it.1))).1;
@@ -545,8 +551,8 @@ impl Relaxation {
     }
 
     /// Returns the binding rows.
-    pub(crate) fn binding(&self) -> Vec<Row> {
-        let rows = self.rows.iter().zip(&self.last).filter(|it| *it.1 > 1e-9);
+    pub(crate) fn binding_rows(&self) -> Vec<ProofRow> {
+        let rows = self.rows.iter().zip(&self.last_multipliers).filter(|it| *it.1 > 1e-9);
         rows.map(|it| it.0.clone()).collect()
     }
 
@@ -560,20 +566,21 @@ impl Relaxation {
 mod tests {
     use super::*;
     use crate::programs::window_program;
-    use crate::question::limits::Steps;
+    use crate::question::limits::EnabledSteps;
     use crate::random::Random;
 
     #[test]
     fn proves_the_same_bound_with_any_number_of_threads() {
-        let graph = Graph::new(&window_program(&mut Random::new(21), 700));
+        let graph = NoiseGraph::new(&window_program(&mut Random::new(21), 700));
         let (n, stop) = (graph.n_sites(), || false);
         let run = |sizes: &[usize], n_workers| {
             let incumbent = Incumbent::new(graph.cost_of(&vec![true; n]), vec![true; n]);
-            let mut cores = Cores::new(&graph);
-            let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
+            let mut cores = CoreSeparator::new(&graph);
+            let mut budget =
+                EffortBudget { stop: &stop, remaining: u64::MAX, steps: EnabledSteps::default() };
             let clustering = Clustering { sizes, most_sites: usize::MAX, n_workers };
             let it = relax_in_clusters(&clustering, &mut cores, &incumbent, &mut budget).unwrap();
-            assert!(it.complete);
+            assert!(it.is_complete);
             // The clusters did not enter a higher bound on the way.
             assert_eq!(incumbent.lower(), ceil_cost(it.bound));
             assert_eq!(incumbent.proof().bound, incumbent.lower());

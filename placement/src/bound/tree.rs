@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::bound::local_problem::{ColumnDecision, MultiplierList, Proven};
-use crate::certificate::{Multiplier, Proof, Row, SCALE, Step, ceil_cost};
-use crate::question::graph::NONE;
-use crate::question::instance::Bits;
+use crate::bound::local_problem::{ColumnDecision, MultiplierBound, MultiplierList};
+use crate::certificate::{Multiplier, Proof, ProofRow, ProofStep, SCALE, ceil_cost};
+use crate::question::graph::NO_INDEX;
+use crate::question::instance::NoiseBits;
 
 pub(crate) struct TreeNode {
     pub parent: u32,
@@ -19,11 +19,11 @@ pub(crate) struct TreeNode {
     pub decided: Option<(Branching, bool)>,
     /// Columns that are settled in this subtree, because multipliers prove the bound `least` for
     /// their other values.
-    pub settled: Option<Settled>,
+    pub settled: Option<SettledColumns>,
     /// The multipliers that prove the bound; initially those of the parent.
     pub list: MultiplierList,
     pub bound: i128,
-    pub body: NodeStatus,
+    pub status: NodeStatus,
 }
 
 impl TreeNode {
@@ -34,7 +34,7 @@ impl TreeNode {
     }
 }
 
-pub(crate) struct Settled {
+pub(crate) struct SettledColumns {
     pub list: MultiplierList,
     pub least: u64,
     pub columns: Vec<(u32, bool)>,
@@ -49,7 +49,7 @@ pub(crate) enum Branching {
     Level {
         /// A node of the graph.
         node: u32,
-        level: Bits,
+        level: NoiseBits,
         /// The column of the site of the node. Its reset is below the level, so the site is absent
         /// if the noise is at least the level.
         absent: u32,
@@ -66,7 +66,7 @@ pub(crate) enum NodeStatus {
 }
 
 /// The tree of a search. Weights are divided by their greatest common divisor.
-pub(crate) struct Tree {
+pub(crate) struct BranchTree {
     pub upper: u64,
     pub choice: Vec<bool>,
     pub nodes: Vec<TreeNode>,
@@ -78,7 +78,7 @@ pub(crate) struct Tree {
     pub weights: Vec<u64>,
 }
 
-impl Tree {
+impl BranchTree {
     /// Returns a tree with an open root. The multipliers prove the bound of the root.
     pub(crate) fn new(
         weights: Vec<u64>,
@@ -86,17 +86,17 @@ impl Tree {
         fixed: Vec<ColumnDecision>,
         list: MultiplierList,
         bound: i128,
-    ) -> Tree {
+    ) -> BranchTree {
         let root = TreeNode {
-            parent: NONE,
+            parent: NO_INDEX,
             decided: None,
             settled: None,
             list,
             bound,
-            body: NodeStatus::Open,
+            status: NodeStatus::Open,
         };
         let chosen = weights.iter().zip(&choice).filter(|it| *it.1);
-        Tree {
+        BranchTree {
             upper: chosen.fold(0, |sum: u64, it| sum.saturating_add(*it.0)),
             choice,
             nodes: vec![root],
@@ -108,7 +108,7 @@ impl Tree {
     }
 
     /// Closes a node if its subtree contains no better choice. Returns true if the node was closed.
-    pub(crate) fn is_closed(&mut self, at: u32) -> bool {
+    pub(crate) fn close_if_dominated(&mut self, at: u32) -> bool {
         let is_closed = ceil_cost(self.nodes[at as usize].bound) >= self.upper;
         if is_closed {
             self.close(at);
@@ -118,13 +118,13 @@ impl Tree {
 
     /// Returns multipliers that prove that a node has no legal choice, from a row that cannot be
     /// satisfied any more.
-    pub(crate) fn against(&self, row: u32) -> MultiplierList {
+    pub(crate) fn infeasibility_multipliers(&self, row: u32) -> MultiplierList {
         Arc::new(vec![(row, (i128::from(self.upper) + 1) << SCALE)])
     }
 
     pub(crate) fn close(&mut self, at: u32) {
         self.open.retain(|&it| it != at);
-        self.nodes[at as usize].body = NodeStatus::Closed;
+        self.nodes[at as usize].status = NodeStatus::Closed;
     }
 
     /// Gives up a node that can be neither closed nor branched.
@@ -149,7 +149,7 @@ impl Tree {
             let node = &mut nodes[it as usize];
             let is_open = ceil_cost(node.bound) < upper;
             if !is_open {
-                node.body = NodeStatus::Closed;
+                node.status = NodeStatus::Closed;
             }
             is_open
         });
@@ -164,7 +164,7 @@ impl Tree {
     }
 
     /// Settles, for the subtree, the columns that have the same value in every better choice.
-    pub(crate) fn settle(&mut self, at: u32, proven: &Proven) {
+    pub(crate) fn settle(&mut self, at: u32, proven: &MultiplierBound) {
         let better = (i128::from(self.upper) - 1) << SCALE;
         let columns: Vec<(u32, bool)> = (proven.reduced.iter().enumerate())
             .filter(|it| {
@@ -174,7 +174,7 @@ impl Tree {
             .collect();
         if !columns.is_empty() {
             let (list, least) = (proven.list.clone(), self.upper);
-            self.nodes[at as usize].settled = Some(Settled { list, least, columns });
+            self.nodes[at as usize].settled = Some(SettledColumns { list, least, columns });
         }
     }
 
@@ -188,10 +188,17 @@ impl Tree {
             let decided = Some((by, value));
             let body = NodeStatus::Open;
             self.open.push(self.nodes.len() as u32);
-            self.nodes.push(TreeNode { parent: at, decided, settled: None, list, bound, body });
+            self.nodes.push(TreeNode {
+                parent: at,
+                decided,
+                settled: None,
+                list,
+                bound,
+                status: body,
+            });
         }
         self.close(at);
-        self.nodes[at as usize].body = NodeStatus::Branched(by, [first, first + 1]);
+        self.nodes[at as usize].status = NodeStatus::Branched(by, [first, first + 1]);
         first
     }
 
@@ -203,7 +210,7 @@ impl Tree {
             .map(|&it| if it == 0 { ColumnDecision::Free } else { ColumnDecision::Open })
             .collect();
         let mut at = at;
-        while at != NONE {
+        while at != NO_INDEX {
             let node = &self.nodes[at as usize];
             let settled = node.settled.iter().flat_map(|it| it.columns.iter().copied());
             let decided = node.decided.and_then(|(by, value)| match by {
@@ -219,8 +226,14 @@ impl Tree {
         out
     }
 
-    /// Returns the proof of [`Tree::lower`].
-    pub(crate) fn proof(&self, sites: &[u32], rows: &[Row], weights: &[u64], grain: u64) -> Proof {
+    /// Returns the proof of [`BranchTree::lower`].
+    pub(crate) fn proof(
+        &self,
+        sites: &[u32],
+        rows: &[ProofRow],
+        weights: &[u64],
+        grain: u64,
+    ) -> Proof {
         let mut out = Proof {
             sites: (sites.iter().zip(weights)).filter(|it| *it.1 > 0).map(|it| *it.0).collect(),
             bound: self.lower().saturating_mul(grain),
@@ -245,7 +258,7 @@ impl Tree {
                     out.multipliers.len() as u32 - 1
                 })
             };
-            if let Some(Settled { list, least, columns }) = &node.settled {
+            if let Some(SettledColumns { list, least, columns }) = &node.settled {
                 let multipliers = number(&mut out, list);
                 let of = |wanted: bool| -> Vec<u32> {
                     let columns = columns.iter().filter(|it| it.1 == wanted);
@@ -253,17 +266,17 @@ impl Tree {
                 };
                 let (absent, chosen) = (of(false), of(true));
                 let least = least.saturating_mul(grain);
-                out.steps.push(Step::Settle { multipliers, least, absent, chosen });
+                out.steps.push(ProofStep::Settle { multipliers, least, absent, chosen });
             }
-            match node.body {
+            match node.status {
                 NodeStatus::Open | NodeStatus::Closed => {
                     let list = number(&mut out, &node.list);
-                    out.steps.push(Step::Bound(list));
+                    out.steps.push(ProofStep::Bound(list));
                 }
                 NodeStatus::Branched(by, [without, with]) => {
                     out.steps.push(match by {
-                        Branching::Site(column) => Step::Branch(sites[column as usize]),
-                        Branching::Level { node, level, .. } => Step::Level(node, level),
+                        Branching::Site(column) => ProofStep::Branch(sites[column as usize]),
+                        Branching::Level { node, level, .. } => ProofStep::Level(node, level),
                     });
                     stack.push(with);
                     stack.push(without);

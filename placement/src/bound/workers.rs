@@ -3,12 +3,12 @@
 //! *Law.* With a work limit, a single thread does all the work in order, so that the answer depends
 //! only on the instance and the limit.
 
-use crate::bound::cores::Cores;
-use crate::question::limits::Budget;
+use crate::bound::cores::CoreSeparator;
+use crate::question::limits::EffortBudget;
 
 /// Returns the number of threads for a budget.
-pub(crate) fn workers(budget: &Budget) -> usize {
-    if budget.left < u64::MAX {
+pub(crate) fn n_workers(budget: &EffortBudget) -> usize {
+    if budget.remaining < u64::MAX {
         return 1;
     }
     std::thread::available_parallelism().map_or(1, usize::from).min(8)
@@ -16,11 +16,11 @@ pub(crate) fn workers(budget: &Budget) -> usize {
 
 /// Runs `work` on several threads, each with its own copy of the cores; with one worker, on this
 /// thread only.
-pub(crate) fn side_by_side<'g>(
+pub(crate) fn run_on_workers<'g>(
     n_workers: usize,
-    cores: &mut Cores<'g>,
-    budget: &mut Budget,
-    work: impl Fn(&mut Cores<'g>, &mut Budget) + Sync,
+    cores: &mut CoreSeparator<'g>,
+    budget: &mut EffortBudget,
+    work: impl Fn(&mut CoreSeparator<'g>, &mut EffortBudget) + Sync,
 ) {
     if n_workers <= 1 {
         work(cores, budget);
@@ -30,7 +30,9 @@ pub(crate) fn side_by_side<'g>(
     std::thread::scope(|scope| {
         for _ in 0..n_workers {
             let (work, mut cores) = (&work, cores.clone());
-            scope.spawn(move || work(&mut cores, &mut Budget { stop, left: u64::MAX, steps }));
+            scope.spawn(move || {
+                work(&mut cores, &mut EffortBudget { stop, remaining: u64::MAX, steps })
+            });
         }
     });
 }

@@ -24,13 +24,13 @@
 use num_integer::gcd;
 use rustc_hash::FxHashSet;
 
-use crate::certificate::Row;
-use crate::question::limits::Budget;
+use crate::certificate::ProofRow;
+use crate::question::limits::EffortBudget;
 use crate::random::Random;
 
 /// A row with integer terms.
 pub(crate) struct IntegerRow<'a> {
-    pub row: &'a Row,
+    pub row: &'a ProofRow,
     /// Columns with their weights.
     pub terms: &'a [(u32, u64)],
     pub least: u64,
@@ -50,15 +50,15 @@ pub(crate) struct ZeroHalfCut {
 }
 
 /// Largest slack of a row that is added to others.
-const SPARE: f64 = 0.1;
+const MAX_SLACK: f64 = 0.1;
 /// Maximum number of rows in a sum.
-const ROWS: usize = 16;
+const MAX_ROWS: usize = 16;
 /// Minimum violation of a cut by the point.
-const LACK: f64 = 0.05;
+const MIN_VIOLATION: f64 = 0.05;
 /// Number of elimination orders to try.
-const ORDERS: usize = 8;
+const N_ORDERS: usize = 8;
 /// Above this number of fractional columns there is no search, because the sums would be long.
-const MOST: usize = 4000;
+const MAX_COLUMNS: usize = 4000;
 
 /// A sum of rows modulo 2.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ struct ParitySum {
     /// The rows, in increasing order.
     rows: Vec<u32>,
     /// True if the sum was used for elimination, or discarded.
-    is_over: bool,
+    is_done: bool,
 }
 
 impl ParitySum {
@@ -111,11 +111,11 @@ pub(crate) fn zero_half(
     rows: &[IntegerRow],
     x: &[f64],
     random: &mut Random,
-    budget: &mut Budget,
+    budget: &mut EffortBudget,
 ) -> Vec<ZeroHalfCut> {
     let is_open = |x: f64| x > 1e-9 && x < 1.0 - 1e-9;
     let columns: Vec<usize> = (0..x.len()).filter(|&at| is_open(x[at])).collect();
-    if columns.len() > MOST {
+    if columns.len() > MAX_COLUMNS {
         return Vec::new();
     }
     let mut place = vec![usize::MAX; x.len()];
@@ -124,10 +124,10 @@ pub(crate) fn zero_half(
     let sums: Vec<ParitySum> = (0..)
         .zip(rows)
         .map(|(number, row)| sum_of(number, row, x, &place, columns.len()))
-        .filter(|it| it.spare < SPARE)
+        .filter(|it| it.spare < MAX_SLACK)
         .collect();
     let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
-    for order in 0..ORDERS {
+    for order in 0..N_ORDERS {
         if budget.is_spent() {
             break;
         }
@@ -136,21 +136,21 @@ pub(crate) fn zero_half(
         let mut by_loss: Vec<(f64, usize)> = lost.iter().map(|it| it * noise()).zip(0..).collect();
         by_loss.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (_, at) in by_loss {
-            let having = (0..sums.len()).filter(|&i| !sums[i].is_over && sums[i].has(at));
+            let having = (0..sums.len()).filter(|&i| !sums[i].is_done && sums[i].has(at));
             let having: Vec<usize> = having.collect();
             let dear = having.iter().map(|&i| sums[i].spare * 4.0 + sums[i].loss(&lost) * noise());
             let pivot = dear.zip(&having).min_by(|a, b| a.0.total_cmp(&b.0));
             let Some((_, &pivot)) = pivot else { continue };
-            budget.spend((having.len() * (sums[pivot].odd.len() + ROWS)) as u64);
-            sums[pivot].is_over = true;
+            budget.spend((having.len() * (sums[pivot].odd.len() + MAX_ROWS)) as u64);
+            sums[pivot].is_done = true;
             let by = sums[pivot].clone();
             for i in having.into_iter().filter(|&i| i != pivot) {
                 let sum = &mut sums[i];
                 sum.add(&by);
-                sum.is_over = sum.rows.len() > ROWS;
-                let is_deep = || sum.loss(&lost) < 1.0 - 2.0 * LACK;
-                if !sum.is_over && sum.is_odd && is_deep() && seen.insert(sum.rows.clone()) {
-                    found.extend(half(rows, x, &sum.rows));
+                sum.is_done = sum.rows.len() > MAX_ROWS;
+                let is_deep = || sum.loss(&lost) < 1.0 - 2.0 * MIN_VIOLATION;
+                if !sum.is_done && sum.is_odd && is_deep() && seen.insert(sum.rows.clone()) {
+                    found.extend(cut_from_rows(rows, x, &sum.rows));
                 }
             }
         }
@@ -173,11 +173,11 @@ fn sum_of(number: u32, row: &IntegerRow, x: &[f64], place: &[usize], n: usize) -
         }
     }
     let spare = (value - row.least as f64).max(0.0);
-    ParitySum { odd, is_odd, spare, rows: vec![number], is_over: false }
+    ParitySum { odd, is_odd, spare, rows: vec![number], is_done: false }
 }
 
 /// Returns the cut from some rows if the point violates it.
-fn half(rows: &[IntegerRow], x: &[f64], places: &[u32]) -> Option<ZeroHalfCut> {
+fn cut_from_rows(rows: &[IntegerRow], x: &[f64], places: &[u32]) -> Option<ZeroHalfCut> {
     let mut terms: Vec<(u32, u64)> = Vec::new();
     let mut sum = 0_u64;
     for &at in places {
@@ -207,14 +207,14 @@ fn half(rows: &[IntegerRow], x: &[f64], places: &[u32]) -> Option<ZeroHalfCut> {
     // The unit of multipliers in a proof depends on the common divisor of the weights. With a
     // divisor other than 1, one half may not be representable.
     let divisor = terms.iter().fold(0, |divisor, it| gcd(divisor, it.1));
-    let is_wanted = lack > LACK && divisor == 1;
+    let is_wanted = lack > MIN_VIOLATION && divisor == 1;
     is_wanted.then(|| ZeroHalfCut { rows: places.to_vec(), terms, least, depth: lack / length })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::limits::Steps;
+    use crate::question::limits::EnabledSteps;
 
     fn halves(
         rows: &[Vec<(u32, u64)>],
@@ -222,11 +222,12 @@ mod tests {
         x: &[f64],
         random: &mut Random,
     ) -> Vec<ZeroHalfCut> {
-        let core = Row::Core([].into());
+        let core = ProofRow::Core([].into());
         let whole = |(terms, &least)| IntegerRow { row: &core, terms, least };
         let rows: Vec<IntegerRow> = rows.iter().map(Vec::as_slice).zip(least).map(whole).collect();
         let stop = || false;
-        let mut budget = Budget { stop: &stop, left: 1 << 40, steps: Steps::default() };
+        let mut budget =
+            EffortBudget { stop: &stop, remaining: 1 << 40, steps: EnabledSteps::default() };
         zero_half(&rows, x, random, &mut budget)
     }
 
@@ -263,7 +264,7 @@ mod tests {
             let found = halves(&rows, &least, &x, &mut random);
             for half in &found {
                 let value: f64 = half.terms.iter().map(|it| it.1 as f64 * x[it.0 as usize]).sum();
-                assert!(value < half.least as f64 - LACK);
+                assert!(value < half.least as f64 - MIN_VIOLATION);
                 for choice in 0..1 << n {
                     let is_legal = rows.iter().zip(&least).all(|it| weigh(it.0, choice) >= *it.1);
                     assert!(!is_legal || weigh(&half.terms, choice) >= half.least);

@@ -39,9 +39,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::certificate::{Row, SCALE};
-use crate::question::graph::{Graph, NONE, for_each_once};
-use crate::question::instance::Bits;
+use crate::certificate::{ProofRow, SCALE};
+use crate::question::graph::{NO_INDEX, NoiseGraph, for_each_once};
+use crate::question::instance::NoiseBits;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,15 +57,15 @@ pub(crate) enum SweepOutcome {
 /// The input of a run.
 pub(crate) struct SweepInput<'a> {
     /// The order of the nodes.
-    pub frontier: &'a Frontier,
+    pub frontier: &'a FrontierOrder,
     /// The lowest and the highest possible noise after each node.
-    pub levels: (&'a [Bits], &'a [Bits]),
+    pub levels: (&'a [NoiseBits], &'a [NoiseBits]),
     /// A proven lower bound, in units of `2^-SCALE`.
     pub bound: i128,
     /// The largest cost of a better choice, in units of `2^-SCALE`.
     pub better: i128,
     /// The rows that prove the bound, with their multipliers. Only cores are tracked.
-    pub rows: &'a [(Row, i128)],
+    pub rows: &'a [(ProofRow, i128)],
     /// The reduced cost of each site.
     pub reduced: &'a [i128],
     /// Maximum number of states after a node.
@@ -82,7 +82,7 @@ const WORDS: usize = 4;
 /// not tracked.
 const CORE_WORDS: usize = 8;
 /// Maximum number of stored decisions of all states.
-const MOST_DECISIONS: usize = 1 << 27;
+const MAX_DECISIONS: usize = 1 << 27;
 
 /// The levels of all live values, packed into `W` words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ impl<const W: usize, const C: usize> FrontierStates<W, C> {
 
     /// Adds a path to a state, unless an equally cheap path is known. Returns true if it was added.
     /// The table must have room.
-    fn put(&mut self, key: LevelKey<W>, way: BestPath<C>) -> bool {
+    fn add_path(&mut self, key: LevelKey<W>, way: BestPath<C>) -> bool {
         match self.find(&key) {
             Ok(at) => {
                 let old = &mut self.all[at].1;
@@ -193,19 +193,19 @@ struct LevelSlot {
     /// Zero if the value has only one level.
     mask: u64,
     shift: u32,
-    base: Bits,
+    base: NoiseBits,
 }
 
 impl LevelSlot {
-    fn read<const W: usize>(self, key: &LevelKey<W>) -> Bits {
-        self.base + ((key.0[self.word] & self.mask) >> self.shift) as Bits
+    fn read<const W: usize>(self, key: &LevelKey<W>) -> NoiseBits {
+        self.base + ((key.0[self.word] & self.mask) >> self.shift) as NoiseBits
     }
 }
 
 /// Solves a graph by dynamic programming. Also returns the work done, in visits of states.
-pub(crate) fn frontier_dp(graph: &Graph, terms: &SweepInput) -> (SweepOutcome, u64) {
+pub(crate) fn frontier_dp(graph: &NoiseGraph, terms: &SweepInput) -> (SweepOutcome, u64) {
     let fits =
-        !graph.cyclic && (0..graph.n_sites() as u32).all(|s| graph.nodes_of.of(s).len() == 1);
+        !graph.is_cyclic && (0..graph.n_sites() as u32).all(|s| graph.nodes_of.of(s).len() == 1);
     if !fits {
         return (SweepOutcome::GaveUp, 0);
     }
@@ -230,7 +230,7 @@ pub(crate) fn frontier_dp(graph: &Graph, terms: &SweepInput) -> (SweepOutcome, u
 /// Implements [`frontier_dp`] with `W` words for levels and `C` words for cores. Returns `Err` with
 /// the work done if the levels do not fit.
 fn sweep<const W: usize, const C: usize>(
-    graph: &Graph,
+    graph: &NoiseGraph,
     terms: &SweepInput,
     rank_of: &[u32],
     tracked: &TrackedCores,
@@ -250,7 +250,7 @@ fn sweep<const W: usize, const C: usize>(
     let (mut states, mut next) = (FrontierStates::<W, C>::new(), FrontierStates::<W, C>::new());
     states.all.push((LevelKey([0; W]), BestPath { cost: 0, excess: 0, trace: 0, hits: [0; C] }));
     // The tree of decisions: (parent, node whose site was chosen).
-    let mut tree: Vec<(u32, u32)> = vec![(0, NONE)];
+    let mut tree: Vec<(u32, u32)> = vec![(0, NO_INDEX)];
     let mut n_kept = 32;
     let mut operands: Vec<LevelSlot> = Vec::new();
     // The largest excess of a state that can still lead to a better choice.
@@ -260,7 +260,7 @@ fn sweep<const W: usize, const C: usize>(
         let keeps = last[i] > rank as u32;
         if keeps {
             let width = width(v);
-            let place = if width == 0 { Some((0, 0)) } else { room(&used, width) };
+            let place = if width == 0 { Some((0, 0)) } else { free_field(&used, width) };
             let (word, shift) = place.ok_or(work)?;
             let mask = ((1_u128 << width) - 1) as u64;
             slots[i] = LevelSlot { word, shift, mask: mask << shift, base: lo[i] };
@@ -278,14 +278,14 @@ fn sweep<const W: usize, const C: usize>(
             is_live
         });
         let site = graph.site[i];
-        let reduced = if site == NONE { 0 } else { terms.reduced[site as usize] };
+        let reduced = if site == NO_INDEX { 0 } else { terms.reduced[site as usize] };
         let (if_left, if_chosen) = ((-reduced).max(0), reduced.max(0));
-        let is_choice = site != NONE && keeps && if_chosen <= slack;
+        let is_choice = site != NO_INDEX && keeps && if_chosen <= slack;
         operands.clear();
         operands.extend(graph.operands.of(v).iter().map(|&u| slots[u as usize]));
         next.clear(states.all.len() * 2);
         for (key, way) in &states.all {
-            let p = graph.rule[i].before(operands.iter().map(|it| it.read(key)));
+            let p = graph.rule[i].noise_before(operands.iter().map(|it| it.read(key)));
             if p > graph.limit[i] {
                 continue;
             }
@@ -293,7 +293,7 @@ fn sweep<const W: usize, const C: usize>(
             for (word, lives) in kept.0.iter_mut().zip(&lives) {
                 *word &= lives;
             }
-            let mut put = |e: Bits, mut way: BestPath<C>| {
+            let mut put = |e: NoiseBits, mut way: BestPath<C>| {
                 let mut key = kept;
                 if keeps && slots[i].mask != 0 {
                     key.0[slots[i].word] |= u64::from(e - slots[i].base) << slots[i].shift;
@@ -301,7 +301,7 @@ fn sweep<const W: usize, const C: usize>(
                 for (word, ended) in way.hits.iter_mut().zip(&tracked.ended[rank]) {
                     *word &= !ended;
                 }
-                next.put(key, way)
+                next.add_path(key, way)
             };
             let left = way.excess + if_left;
             if left <= slack {
@@ -343,7 +343,7 @@ fn sweep<const W: usize, const C: usize>(
         if n_states == 0 {
             return Ok((SweepOutcome::NoneBetter, work));
         }
-        let is_too_much = n_states > terms.states || tree.len() > MOST_DECISIONS;
+        let is_too_much = n_states > terms.states || tree.len() > MAX_DECISIONS;
         if is_too_much || work > terms.work || (terms.stop)() {
             return Ok((SweepOutcome::GaveUp, work));
         }
@@ -373,14 +373,14 @@ struct TrackedCores {
 }
 
 impl TrackedCores {
-    fn new(graph: &Graph, rank: &[u32], terms: &SweepInput) -> TrackedCores {
+    fn new(graph: &NoiseGraph, rank: &[u32], terms: &SweepInput) -> TrackedCores {
         let mut of = vec![Vec::new(); graph.n_sites()];
         let mut ended = vec![[0; CORE_WORDS]; graph.n_nodes()];
         let rank_of = |s: &u32| graph.nodes_of.of(*s).iter().map(|&v| rank[v as usize]).min();
         // The first and the last rank of each core, and the index of its row.
         let mut spans: Vec<(u32, u32, usize)> = Vec::new();
         for (at, (row, y)) in terms.rows.iter().enumerate() {
-            let Row::Core(core) = row else { continue };
+            let ProofRow::Core(core) = row else { continue };
             let ranks = core.iter().filter_map(rank_of);
             if let (Some(first), Some(last), true) = (ranks.clone().min(), ranks.max(), *y > 0) {
                 spans.push((first, last, at));
@@ -403,12 +403,12 @@ impl TrackedCores {
 }
 
 /// An order of the nodes, and the largest number of bits for the levels of all live values.
-pub(crate) struct Frontier {
+pub(crate) struct FrontierOrder {
     pub order: Vec<u32>,
     pub bits: u32,
 }
 
-impl Frontier {
+impl FrontierOrder {
     /// With at most this number of bits in program order, no other order is computed.
     const NARROW: u32 = 32;
     /// With more nodes than this, no other order is computed.
@@ -416,27 +416,28 @@ impl Frontier {
 
     /// Returns the program order, or an order with few live values, whichever has the narrower
     /// frontier.
-    pub(crate) fn new(graph: &Graph, levels: (&[Bits], &[Bits])) -> Frontier {
+    pub(crate) fn new(graph: &NoiseGraph, levels: (&[NoiseBits], &[NoiseBits])) -> FrontierOrder {
         let of = |order: Vec<u32>| {
-            let bits = widest(graph, &order, |v| width(levels, v));
-            Frontier { order, bits }
+            let bits = max_frontier_bits(graph, &order, |v| width(levels, v));
+            FrontierOrder { order, bits }
         };
         let program = of(graph.order.clone());
-        if program.bits <= Self::NARROW || graph.cyclic || graph.n_nodes() > Self::MOST_REORDERED {
+        if program.bits <= Self::NARROW || graph.is_cyclic || graph.n_nodes() > Self::MOST_REORDERED
+        {
             return program;
         }
-        let other = of(frugal(graph, |v| width(levels, v)));
+        let other = of(narrow_order(graph, |v| width(levels, v)));
         if other.bits < program.bits { other } else { program }
     }
 }
 
 /// Returns the number of bits for the level of a node.
-fn width((lo, hi): (&[Bits], &[Bits]), v: u32) -> u32 {
-    Bits::BITS - hi[v as usize].saturating_sub(lo[v as usize]).leading_zeros()
+fn width((lo, hi): (&[NoiseBits], &[NoiseBits]), v: u32) -> u32 {
+    NoiseBits::BITS - hi[v as usize].saturating_sub(lo[v as usize]).leading_zeros()
 }
 
 /// Returns the largest number of bits for all live values in an order.
-fn widest(graph: &Graph, order: &[u32], width: impl Fn(u32) -> u32) -> u32 {
+fn max_frontier_bits(graph: &NoiseGraph, order: &[u32], width: impl Fn(u32) -> u32) -> u32 {
     let mut n_users: Vec<usize> =
         (0..graph.n_nodes() as u32).map(|v| graph.users.of(v).len()).collect();
     let (mut now, mut most) = (0, 0);
@@ -458,7 +459,7 @@ fn widest(graph: &Graph, order: &[u32], width: impl Fn(u32) -> u32) -> u32 {
 /// Returns a greedy order: the next node is the one that makes the frontier narrowest; of equal
 /// ones, the one that uses more of the frontier, and then the first in program order. Nodes without
 /// operands come directly before their first user.
-fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
+fn narrow_order(graph: &NoiseGraph, width: impl Fn(u32) -> u32) -> Vec<u32> {
     let n = graph.n_nodes();
     let is_free = |v: u32| graph.operands.of(v).is_empty();
     let mut n_users: Vec<usize> = (0..n as u32).map(|v| graph.users.of(v).len()).collect();
@@ -526,7 +527,7 @@ fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 /// Returns the word and the shift of the lowest free field of `width` bits.
-fn room<const W: usize>(used: &LevelKey<W>, width: u32) -> Option<(usize, u32)> {
+fn free_field<const W: usize>(used: &LevelKey<W>, width: u32) -> Option<(usize, u32)> {
     used.0.iter().enumerate().find_map(|(word, used)| {
         // The positions at which `n` free bits start.
         let (mut free, mut n) = (!used, 1);

@@ -10,7 +10,7 @@
 //! ([`crate::bound::cores`]). Either branch raises the bound by about half of the share of these
 //! cores in the bound. This is much more than the gain of a decision about one site, which changes
 //! one term of each core. The gains of levels at distant values add up. The multipliers of the rows
-//! predict the best value and level ([`LocalProblem::levels`]). These cores are valid only in their
+//! predict the best value and level ([`LocalProblem::branching_levels`]). These cores are valid only in their
 //! subtree.
 //!
 //! If there is no suitable level, the tree branches at a column. Candidates are selected by their
@@ -32,14 +32,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use noisy_solver::{Basis, Optimum};
 use rustc_hash::FxHashMap;
 
-use crate::bound::cores::{Assumed, Cores};
-use crate::bound::local_problem::{ColumnDecision, Gains, LocalProblem, MultiplierList};
-use crate::bound::tree::{Branching, Tree};
-use crate::bound::workers::side_by_side;
-use crate::certificate::{Proof, Row};
-use crate::question::graph::Graph;
-use crate::question::instance::Bits;
-use crate::question::limits::Budget;
+use crate::bound::cores::{CoreSeparator, NoiseAssumptions};
+use crate::bound::local_problem::{ColumnDecision, LocalProblem, MultiplierList, PseudoCosts};
+use crate::bound::tree::{BranchTree, Branching};
+use crate::bound::workers::run_on_workers;
+use crate::certificate::{Proof, ProofRow};
+use crate::question::graph::NoiseGraph;
+use crate::question::instance::NoiseBits;
+use crate::question::limits::EffortBudget;
 use crate::random::Random;
 
 /// Rows without a multiplier rest if their slack, relative to their least weight, exceeds this.
@@ -62,13 +62,13 @@ const SLACK: f32 = 1e-3;
 const REST_OF_CUTS: f64 = 1e-2;
 
 /// The bound of a node without a legal choice.
-const NOTHING: i128 = i128::MAX >> 8;
+const INFEASIBLE_BOUND: i128 = i128::MAX >> 8;
 
 /// The input of the search.
 pub(crate) struct TreeProblem<'q, 'g> {
-    pub graph: &'g Graph,
+    pub graph: &'g NoiseGraph,
     /// Valid rows, and an optimal basis of the relaxation over them.
-    pub rows: &'q [Row],
+    pub rows: &'q [ProofRow],
     pub basis: &'q Basis,
     /// A legal choice.
     pub known: Vec<bool>,
@@ -77,14 +77,14 @@ pub(crate) struct TreeProblem<'q, 'g> {
     pub n_workers: usize,
 }
 
-/// Runs the search, and calls `tell` with proofs of better bounds. Returns the new rows that are
+/// Runs the search, and calls `report_bound` with proofs of better bounds. Returns the new rows that are
 /// binding at a leaf. `None` if the solver fails immediately.
 pub(crate) fn shared_tree<'q, 'g>(
     problem: TreeProblem<'q, 'g>,
-    cores: &mut Cores<'g>,
+    cores: &mut CoreSeparator<'g>,
     tell: &'q (dyn Fn(Proof) + Sync),
-    budget: &mut Budget,
-) -> Option<Vec<Row>> {
+    budget: &mut EffortBudget,
+) -> Option<Vec<ProofRow>> {
     let graph = problem.graph;
     let mut local = problem.local(cores)?;
     let rows = local.rows.clone();
@@ -92,24 +92,25 @@ pub(crate) fn shared_tree<'q, 'g>(
     let fixed = vec![ColumnDecision::Open; graph.n_sites()];
     let root = {
         let answer = local.solve(budget)?;
-        let proven = local.certified(&graph.cost, &fixed, &answer);
+        let proven = local.multiplier_bound(&graph.cost, &fixed, &answer);
         let (list, bound) = (proven.list, proven.bound);
         local.set_point(&answer.values);
-        let levels = local.levels(&answer);
-        let mut start = LeafStart::new(&mut local, fixed.clone(), Assumed::default(), answer)?;
+        let levels = local.branching_levels(&answer);
+        let mut start =
+            LeafState::new(&mut local, fixed.clone(), NoiseAssumptions::default(), answer)?;
         start.is_cut = true;
         start.levels = levels;
         Leaf { list, bound, start: Some(Arc::new(start)) }
     };
     drop(local);
     let (weights, known) = (graph.cost.clone(), problem.known.clone());
-    let tree = Tree::new(weights, known, fixed, root.list, root.bound);
+    let tree = BranchTree::new(weights, known, fixed, root.list, root.bound);
     let told = tree.lower();
     let state = TreeState {
         tree,
         rows,
         starts: root.start.map(|it| (0, it)).into_iter().collect(),
-        gains: Gains::new(graph.n_sites()),
+        gains: PseudoCosts::new(graph.n_sites()),
         trials: Vec::new(),
         cutting: Vec::new(),
         n_branched: 0,
@@ -117,18 +118,18 @@ pub(crate) fn shared_tree<'q, 'g>(
         is_over: false,
     };
     let shared = SharedTree { problem, state: Mutex::new(state), changed: Condvar::new(), tell };
-    side_by_side(shared.problem.n_workers, cores, budget, |cores, budget| {
+    run_on_workers(shared.problem.n_workers, cores, budget, |cores, budget| {
         let _ends = EndOnDrop(&shared);
         let _ = shared.work(cores, budget);
     });
-    cores.assume(&Assumed::default());
+    cores.assume(&NoiseAssumptions::default());
     let TreeState { tree, rows, .. } =
         shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let lists = tree.open.iter().flat_map(|&at| tree.nodes[at as usize].list.iter());
     let found: BTreeSet<u32> = lists.map(|it| it.0).filter(|&row| row as usize >= n_rows).collect();
     let found = found.into_iter().map(|row| &rows[row as usize]);
     // Conditional cores are valid only in a part of this tree.
-    Some(found.filter(|row| !matches!(row, Row::CoreWhere(_))).cloned().collect())
+    Some(found.filter(|row| !matches!(row, ProofRow::CoreWhere(_))).cloned().collect())
 }
 
 /// Ends all threads when one of them ends, even by a panic, so that no thread waits forever.
@@ -142,11 +143,11 @@ impl Drop for EndOnDrop<'_, '_, '_> {
 }
 
 impl<'g> TreeProblem<'_, 'g> {
-    fn local<'a>(&self, cores: &'a mut Cores<'g>) -> Option<LocalProblem<'a, 'g>> {
+    fn local<'a>(&self, cores: &'a mut CoreSeparator<'g>) -> Option<LocalProblem<'a, 'g>> {
         let sites = (0..self.graph.n_sites() as u32).collect();
         let mut local = LocalProblem::new(cores, sites)?;
         local.set_weights(&self.graph.cost)?;
-        local.add(self.rows.iter().cloned())?;
+        local.add_rows(self.rows.iter().cloned())?;
         if self.basis.rows.len() == self.rows.len() {
             local.set_basis(self.basis)?;
         }
@@ -155,28 +156,28 @@ impl<'g> TreeProblem<'_, 'g> {
 }
 
 /// The state of the solver at a leaf.
-struct LeafStart {
+struct LeafState {
     fixed: Vec<ColumnDecision>,
-    assumed: Assumed,
+    assumed: NoiseAssumptions,
     values: Vec<f64>,
     cost: f64,
     basis: Basis,
     /// True if cuts were added at this leaf.
     is_cut: bool,
     /// Nodes with levels to branch at, the most promising first.
-    levels: Vec<(u32, Bits)>,
+    levels: Vec<(u32, NoiseBits)>,
 }
 
-impl LeafStart {
+impl LeafState {
     fn new(
         local: &mut LocalProblem,
         fixed: Vec<ColumnDecision>,
-        assumed: Assumed,
+        assumed: NoiseAssumptions,
         answer: Optimum,
-    ) -> Option<LeafStart> {
+    ) -> Option<LeafState> {
         let basis = local.basis()?;
         let (values, cost) = (answer.values, answer.cost);
-        Some(LeafStart { fixed, assumed, values, cost, basis, is_cut: false, levels: Vec::new() })
+        Some(LeafState { fixed, assumed, values, cost, basis, is_cut: false, levels: Vec::new() })
     }
 }
 
@@ -185,7 +186,7 @@ struct Leaf {
     list: MultiplierList,
     bound: i128,
     /// `None` if the leaf has no legal choice.
-    start: Option<Arc<LeafStart>>,
+    start: Option<Arc<LeafState>>,
 }
 
 /// The result of trying a branching.
@@ -199,7 +200,7 @@ struct TriedBranching {
 /// A leaf at which branchings are being tried.
 struct Trial {
     at: u32,
-    start: Arc<LeafStart>,
+    start: Arc<LeafState>,
     /// Branchings that were not started, the most promising last.
     left: Vec<Branching>,
     n_pending: usize,
@@ -215,17 +216,17 @@ enum LeafJob {
 }
 
 struct TreeState {
-    tree: Tree,
+    tree: BranchTree,
     /// All known rows. The local problem of each thread has a prefix of them.
-    rows: Vec<Row>,
+    rows: Vec<ProofRow>,
     /// The state of the solver, by leaf.
-    starts: FxHashMap<u32, Arc<LeafStart>>,
-    gains: Gains,
+    starts: FxHashMap<u32, Arc<LeafState>>,
+    gains: PseudoCosts,
     trials: Vec<Trial>,
     /// Leaves at which threads are adding cuts.
     cutting: Vec<u32>,
     n_branched: usize,
-    /// The last bound with a call of `tell`.
+    /// The last bound with a call of `report_bound`.
     told: u64,
     is_over: bool,
 }
@@ -244,32 +245,32 @@ impl<'g> SharedTree<'_, 'g> {
 
     /// Runs tasks until the tree is large enough or there are no more tasks. `None` if the solver
     /// fails.
-    fn work(&self, cores: &mut Cores<'g>, budget: &mut Budget) -> Option<()> {
+    fn work(&self, cores: &mut CoreSeparator<'g>, budget: &mut EffortBudget) -> Option<()> {
         let mut local = self.problem.local(cores)?;
         local.starts_from_bases()?;
         let mut fixed = vec![ColumnDecision::Open; self.problem.graph.n_sites()];
         while let Some((at, start, job)) = self.next() {
-            self.catch_up(&mut local);
+            self.add_new_rows(&mut local);
             match job {
                 LeafJob::Cut => {
-                    let start = self.cut(&mut local, &mut fixed, at, &start, budget)?;
+                    let start = self.add_cuts(&mut local, &mut fixed, at, &start, budget)?;
                     self.lock().resume(at, start);
                 }
                 LeafJob::Try(by) => {
-                    let tried = self.attempt(&mut local, &mut fixed, &start, by, budget)?;
+                    let tried = self.try_branching(&mut local, &mut fixed, &start, by, budget)?;
                     let mut state = self.lock();
                     if let Branching::Site(column) = by {
                         for (is_chosen, leaf) in [false, true].into_iter().zip(&tried.leaves) {
                             let gain =
                                 leaf.start.as_ref().map_or(start.cost, |it| it.cost - start.cost);
                             let x = start.values[column as usize];
-                            state.gains.learn(column, x, is_chosen, gain.max(0.0));
+                            state.gains.record(column, x, is_chosen, gain.max(0.0));
                         }
                     }
-                    state.enter(at, tried);
+                    state.record_try(at, tried);
                 }
             }
-            self.tell(self.lock());
+            self.report_bound(self.lock());
             self.changed.notify_all();
             if budget.is_spent() {
                 break;
@@ -278,8 +279,8 @@ impl<'g> SharedTree<'_, 'g> {
         Some(())
     }
 
-    /// Calls `tell` if the bound has risen.
-    fn tell(&self, mut state: MutexGuard<'_, TreeState>) {
+    /// Calls `report_bound` if the bound has risen.
+    fn report_bound(&self, mut state: MutexGuard<'_, TreeState>) {
         let lower = state.tree.lower();
         if lower > state.told {
             state.told = lower;
@@ -290,31 +291,31 @@ impl<'g> SharedTree<'_, 'g> {
     }
 
     /// Adds the rows that other threads found.
-    fn catch_up(&self, local: &mut LocalProblem) {
+    fn add_new_rows(&self, local: &mut LocalProblem) {
         let new = self.lock().rows[local.rows.len()..].to_vec();
-        local.append(&new);
+        local.append_resting(&new);
     }
 
     /// Raises the bound of a leaf with violated cores and zero-half cuts. Returns `Err` with a row
     /// that cannot be satisfied if the leaf has no legal choice. `None` if the solver fails.
-    fn cut(
+    fn add_cuts(
         &self,
         local: &mut LocalProblem,
         fixed: &mut [ColumnDecision],
         at: u32,
-        start: &LeafStart,
-        budget: &mut Budget,
-    ) -> Option<Result<LeafStart, u32>> {
+        start: &LeafState,
+        budget: &mut EffortBudget,
+    ) -> Option<Result<LeafState, u32>> {
         local.assume(&start.assumed)?;
-        local.go_to(fixed, &start.fixed)?;
+        local.set_decisions(fixed, &start.fixed)?;
         local.set_basis(&start.basis)?;
         let answer = local.solve(budget)?;
         let mut random = Random::new(u64::from(at));
         let mut better = |local: &LocalProblem, answer: &Optimum| {
-            let proven = local.certified(&self.problem.graph.cost, &start.fixed, answer);
+            let proven = local.multiplier_bound(&self.problem.graph.cost, &start.fixed, answer);
             let mut state = self.lock();
             state.tree.nodes[at as usize].prove(&proven.list, proven.bound);
-            self.tell(state);
+            self.report_bound(state);
         };
         let found =
             self.rounds(local, &start.fixed, answer, Some(&mut random), &mut better, budget)?;
@@ -323,14 +324,14 @@ impl<'g> SharedTree<'_, 'g> {
             Err(row) => return Some(Err(row)),
         };
         local.set_point(&answer.values);
-        let levels = local.levels(&answer);
-        local.rest(&answer, REST)?;
+        let levels = local.branching_levels(&answer);
+        local.deactivate_idle(&answer, REST)?;
         let assumed = start.assumed.clone();
-        let start = LeafStart::new(local, start.fixed.clone(), assumed, answer)?;
-        Some(Ok(LeafStart { is_cut: true, levels, ..start }))
+        let start = LeafState::new(local, start.fixed.clone(), assumed, answer)?;
+        Some(Ok(LeafState { is_cut: true, levels, ..start }))
     }
 
-    /// Adds violated cores, and zero-half cuts if `halves` is `Some`, and solves again while this
+    /// Adds violated cores, and zero-half cuts if `zero_half_cuts` is `Some`, and solves again while this
     /// raises the bound. Returns `Err` with a row that cannot be satisfied if there is no legal
     /// choice. `None` if the solver fails.
     fn rounds(
@@ -340,14 +341,14 @@ impl<'g> SharedTree<'_, 'g> {
         mut answer: Optimum,
         mut halves: Option<&mut Random>,
         better: &mut dyn FnMut(&LocalProblem, &Optimum),
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) -> Option<Result<Optimum, u32>> {
         let n = if halves.is_some() { ROUNDS } else { ROUNDS_OF_TRIES };
         for _ in 0..n {
             local.set_point(&answer.values);
-            let mut found = local.violated(SLACK, budget);
+            let mut found = local.violated_cores(SLACK, budget);
             if let Some(random) = &mut halves {
-                found.extend(local.halves(&answer, random, budget));
+                found.extend(local.zero_half_cuts(&answer, random, budget));
             }
             if found.is_empty() || budget.is_spent() {
                 break;
@@ -357,9 +358,9 @@ impl<'g> SharedTree<'_, 'g> {
                 let unseen = rows[local.rows.len()..].to_vec();
                 rows.extend(found.into_iter().filter(|it| !unseen.contains(it)));
             }
-            self.catch_up(local);
-            local.rest(&answer, REST_OF_CUTS)?;
-            if let Some(row) = local.dead_row(|it| fixed[it as usize]) {
+            self.add_new_rows(local);
+            local.deactivate_idle(&answer, REST_OF_CUTS)?;
+            if let Some(row) = local.unsatisfiable_row(|it| fixed[it as usize]) {
                 return Some(Err(row));
             }
             let before = answer.cost;
@@ -373,7 +374,7 @@ impl<'g> SharedTree<'_, 'g> {
     }
 
     /// Waits for the next task. `None` at the end.
-    fn next(&self) -> Option<(u32, Arc<LeafStart>, LeafJob)> {
+    fn next(&self) -> Option<(u32, Arc<LeafState>, LeafJob)> {
         let mut state = self.lock();
         loop {
             if state.is_over || state.n_branched >= self.problem.nodes {
@@ -384,7 +385,7 @@ impl<'g> SharedTree<'_, 'g> {
                 let column = trial.left.pop()?;
                 return Some((trial.at, trial.start.clone(), LeafJob::Try(column)));
             }
-            let Some((at, start)) = state.free() else {
+            let Some((at, start)) = state.take_free_leaf() else {
                 if state.trials.is_empty() && state.cutting.is_empty() {
                     return None;
                 }
@@ -395,18 +396,18 @@ impl<'g> SharedTree<'_, 'g> {
                 state.cutting.push(at);
                 return Some((at, start, LeafJob::Cut));
             }
-            state.begin(at, start, self.problem.graph);
+            state.begin_trial(at, start, self.problem.graph);
         }
     }
 
     /// Tries a branching: solves both branches.
-    fn attempt(
+    fn try_branching(
         &self,
         local: &mut LocalProblem,
         fixed: &mut [ColumnDecision],
-        start: &LeafStart,
+        start: &LeafState,
         by: Branching,
-        budget: &mut Budget,
+        budget: &mut EffortBudget,
     ) -> Option<TriedBranching> {
         let weights = &self.problem.graph.cost;
         let mut leaf = |value: bool| {
@@ -425,14 +426,14 @@ impl<'g> SharedTree<'_, 'g> {
                 }
             }
             let nothing = |row: u32| {
-                let list = self.lock().tree.against(row);
-                Some(Leaf { list, bound: NOTHING, start: None })
+                let list = self.lock().tree.infeasibility_multipliers(row);
+                Some(Leaf { list, bound: INFEASIBLE_BOUND, start: None })
             };
             local.assume(&assumed)?;
-            if let Some(row) = local.dead_row(|it| decided[it as usize]) {
+            if let Some(row) = local.unsatisfiable_row(|it| decided[it as usize]) {
                 return nothing(row);
             }
-            local.go_to(fixed, &decided)?;
+            local.set_decisions(fixed, &decided)?;
             local.set_basis(&start.basis)?;
             let mut answer = local.solve(budget)?;
             // A level gains nothing without the conditional cores that it makes valid.
@@ -443,9 +444,9 @@ impl<'g> SharedTree<'_, 'g> {
                     Err(row) => return nothing(row),
                 };
             }
-            let proven = local.certified(weights, &decided, &answer);
-            local.rest(&answer, REST)?;
-            let start = Some(Arc::new(LeafStart::new(local, decided, assumed, answer)?));
+            let proven = local.multiplier_bound(weights, &decided, &answer);
+            local.deactivate_idle(&answer, REST)?;
+            let start = Some(Arc::new(LeafState::new(local, decided, assumed, answer)?));
             Some(Leaf { list: proven.list, bound: proven.bound, start })
         };
         let leaves = [leaf(false)?, leaf(true)?];
@@ -457,7 +458,7 @@ impl<'g> SharedTree<'_, 'g> {
 
 impl TreeState {
     /// Removes and returns the free leaf with the least bound.
-    fn free(&mut self) -> Option<(u32, Arc<LeafStart>)> {
+    fn take_free_leaf(&mut self) -> Option<(u32, Arc<LeafState>)> {
         let (tree, starts) = (&self.tree, &self.starts);
         let free = tree.open.iter().copied().filter(|at| starts.contains_key(at));
         let at = free.min_by_key(|&at| (tree.nodes[at as usize].bound, at))?;
@@ -465,26 +466,26 @@ impl TreeState {
     }
 
     /// Makes a leaf free again after cuts were added.
-    fn resume(&mut self, at: u32, start: Result<LeafStart, u32>) {
+    fn resume(&mut self, at: u32, start: Result<LeafState, u32>) {
         self.cutting.retain(|&it| it != at);
         let start = match start {
             Ok(start) => start,
             Err(row) => {
-                let list = self.tree.against(row);
-                self.tree.nodes[at as usize].prove(&list, NOTHING);
+                let list = self.tree.infeasibility_multipliers(row);
+                self.tree.nodes[at as usize].prove(&list, INFEASIBLE_BOUND);
                 return self.tree.close(at);
             }
         };
-        if !self.tree.is_closed(at) {
+        if !self.tree.close_if_dominated(at) {
             self.starts.insert(at, Arc::new(start));
         }
     }
 
     /// Starts to try levels at a leaf, or columns if there are no levels.
-    fn begin(&mut self, at: u32, start: Arc<LeafStart>, graph: &Graph) {
+    fn begin_trial(&mut self, at: u32, start: Arc<LeafState>, graph: &NoiseGraph) {
         let n_before = self.n_branched + self.trials.len();
         // In this tree, columns and sites have the same indices.
-        let by = |&(node, level): &(u32, Bits)| {
+        let by = |&(node, level): &(u32, NoiseBits)| {
             let site = graph.site[node as usize];
             let is_open = start.fixed[site as usize] == ColumnDecision::Open;
             is_open.then_some(Branching::Level { node, level, absent: site })
@@ -505,7 +506,7 @@ impl TreeState {
     }
 
     /// Returns the open fractional columns, the most promising first.
-    fn columns(&self, start: &LeafStart) -> impl Iterator<Item = u32> {
+    fn columns(&self, start: &LeafState) -> impl Iterator<Item = u32> {
         let unknown = self.gains.mean();
         let mut columns: Vec<(f64, u32)> = (0..)
             .zip(&start.values)
@@ -520,7 +521,7 @@ impl TreeState {
     }
 
     /// Records the result of a try. After the last try, branches the node with the best result.
-    fn enter(&mut self, at: u32, tried: TriedBranching) {
+    fn record_try(&mut self, at: u32, tried: TriedBranching) {
         let Some(place) = self.trials.iter().position(|it| it.at == at) else { return };
         let trial = &mut self.trials[place];
         trial.n_pending -= 1;
@@ -536,7 +537,7 @@ impl TreeState {
         for (at, leaf) in (first..).zip(best.leaves) {
             self.tree.nodes[at as usize].prove(&leaf.list, leaf.bound);
             match leaf.start {
-                Some(start) if !self.tree.is_closed(at) => {
+                Some(start) if !self.tree.close_if_dominated(at) => {
                     self.starts.insert(at, start);
                 }
                 Some(_) => {}

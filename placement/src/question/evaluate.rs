@@ -7,16 +7,16 @@
 //! Cost: nodes times sweeps. Each sweep visits operands before their users, for any order of the
 //! nodes. Without cycles, one sweep suffices; with cycles, sweeps are repeated until the noise is
 //! stable. Noise that still changes after `n + 1` sweeps over `n` nodes grows without bound,
-//! because it depends on itself and grew in the cycle. It is set to [`Bits::MAX`].
+//! because it depends on itself and grew in the cycle. It is set to [`NoiseBits::MAX`].
 
-use crate::question::instance::{Bits, Instance, Node, NodeRule};
+use crate::question::instance::{Instance, Node, NodeRule, NoiseBits};
 
 /// Returns the noise of each node before its reset: the least solution for a choice of sites, in
-/// bits. Saturates at [`Bits::MAX`], which also means unbounded noise.
-pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
+/// bits. Saturates at [`NoiseBits::MAX`], which also means unbounded noise.
+pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<NoiseBits> {
     let n = instance.nodes.len();
-    let mut p: Vec<Bits> = vec![0; n];
-    let after = |p: &[Bits], u: Node| match instance.nodes[u.0 as usize].site {
+    let mut p: Vec<NoiseBits> = vec![0; n];
+    let after = |p: &[NoiseBits], u: Node| match instance.nodes[u.0 as usize].site {
         Some(site) if chosen[site.0 as usize] => instance.sites[site.0 as usize].reset,
         _ => p[u.0 as usize],
     };
@@ -37,7 +37,7 @@ pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
                 }
             };
             if now != p[v] {
-                p[v] = if sweeps > n { Bits::MAX } else { now.max(p[v]) };
+                p[v] = if sweeps > n { NoiseBits::MAX } else { now.max(p[v]) };
                 changed = true;
             }
         }
@@ -80,15 +80,15 @@ fn operands_first(instance: &Instance) -> Vec<usize> {
 }
 
 /// Returns the first node whose noise is over its limit for a choice of sites.
-pub fn first_over(instance: &Instance, chosen: &[bool]) -> Option<Node> {
+pub fn first_over_limit(instance: &Instance, chosen: &[bool]) -> Option<Node> {
     let p = noise(instance, chosen);
     let over = p.iter().zip(&instance.nodes).position(|(&noise, data)| noise > data.limit);
     over.map(|v| Node(v as u32))
 }
 
 /// Returns true if no node is over its limit for a choice of sites.
-pub fn legal(instance: &Instance, chosen: &[bool]) -> bool {
-    chosen.len() == instance.sites.len() && first_over(instance, chosen).is_none()
+pub fn is_legal(instance: &Instance, chosen: &[bool]) -> bool {
+    chosen.len() == instance.sites.len() && first_over_limit(instance, chosen).is_none()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reasons why an instance has no legal choice.
 
-use super::instance::{Bits, Node, Site};
+use super::instance::{Node, NoiseBits, Site};
 
 /// The reason why there is no placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,26 +8,26 @@ pub struct Infeasible {
     /// The node at which the contradiction was found.
     pub node: Node,
     /// The contradiction.
-    pub why: Why,
+    pub reason: InfeasibleReason,
 }
 
 /// The reason why a node cannot be made legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum InfeasibleReason {
     /// Even with all possible resets, the noise of the node is at least `least` bits. The node
     /// itself or one of its users tolerates only `limit` bits.
-    Over {
+    OverLimit {
         /// The least possible noise, in bits.
-        least: Bits,
+        least: NoiseBits,
         /// The largest tolerated noise of the node, in bits.
-        limit: Bits,
+        limit: NoiseBits,
     },
     /// The node needs a reset, but the noise after the reset is still over the limit.
-    Reset {
+    ResetOverLimit {
         /// The site at which the reset is needed.
         site: Site,
         /// The noise after the reset, in bits.
-        reset: Bits,
+        reset: NoiseBits,
     },
     /// No choice satisfies the limits of this node and of all nodes that are connected with it.
     Contradiction,

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use self::json::InstanceJson;
 
 /// An amount of noise in bits.
-pub type Bits = u32;
+pub type NoiseBits = u32;
 
 /// A value with noise, or a join of several values: an index into [`Instance::nodes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,22 +56,22 @@ impl fmt::Debug for Site {
 #[serde(rename_all = "snake_case")]
 pub enum NodeRule {
     /// A constant: an encoded value, an argument, the result of an existing reset.
-    Source(Bits),
+    Source(NoiseBits),
     /// The maximum of the operands plus a constant (add, sub; with 0: a block argument, a region
     /// result, a use).
-    Max(Bits),
+    Max(NoiseBits),
     /// The sum of the operands plus a constant (mul).
-    Sum(Bits),
+    Sum(NoiseBits),
 }
 
 impl NodeRule {
     /// Returns the noise before the reset from the noise after each operand.
     #[inline]
-    pub(crate) fn before(self, operands: impl Iterator<Item = Bits>) -> Bits {
+    pub(crate) fn noise_before(self, operands: impl Iterator<Item = NoiseBits>) -> NoiseBits {
         match self {
             NodeRule::Source(noise) => noise,
             NodeRule::Max(k) => operands.max().unwrap_or(0).saturating_add(k),
-            NodeRule::Sum(k) => operands.fold(k, Bits::saturating_add),
+            NodeRule::Sum(k) => operands.fold(k, NoiseBits::saturating_add),
         }
     }
 }
@@ -85,8 +85,8 @@ pub struct NodeData {
     pub first_operand: u32,
     /// Number of operands.
     pub n_operands: u32,
-    /// The largest legal noise before the reset, in bits; `Bits::MAX` means no limit.
-    pub limit: Bits,
+    /// The largest legal noise before the reset, in bits; `NoiseBits::MAX` means no limit.
+    pub limit: NoiseBits,
     /// The site of a reset after this node, if one is allowed.
     pub site: Option<Site>,
 }
@@ -99,7 +99,7 @@ pub struct SiteData {
     /// saturate.
     pub cost: u64,
     /// Noise after a reset at this site, in bits.
-    pub reset: Bits,
+    pub reset: NoiseBits,
 }
 
 /// The placement problem of one function, or of several functions that share sites.
@@ -120,7 +120,7 @@ impl Instance {
         &mut self,
         rule: NodeRule,
         operands: &[Node],
-        limit: Bits,
+        limit: NoiseBits,
         site: Option<Site>,
     ) -> Node {
         let node = Node(self.nodes.len() as u32);
@@ -132,7 +132,7 @@ impl Instance {
     }
 
     /// Adds a site.
-    pub fn push_site(&mut self, cost: u64, reset: Bits) -> Site {
+    pub fn push_site(&mut self, cost: u64, reset: NoiseBits) -> Site {
         self.sites.push(SiteData { cost, reset });
         Site(self.sites.len() as u32 - 1)
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The limits apply to the improvement and the proof. If neither time nor work is limited, it runs
 /// until its answer is proven.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct PlacementLimits {
     /// Wall-clock time. The run may take some hundredths of a second longer.
     pub time: Option<Duration>,
     /// Work in steps of about 0.1 microseconds. With a work limit, without a time limit and without
@@ -21,20 +21,20 @@ pub struct Limits {
     pub cancel: Option<Arc<AtomicBool>>,
     /// While another thread keeps this flag true, a run with a time limit uses one thread:
     /// concurrent proofs wait.
-    pub is_narrow: Option<Arc<AtomicBool>>,
+    pub is_single_threaded: Option<Arc<AtomicBool>>,
     /// The enabled steps.
-    pub steps: Steps,
+    pub steps: EnabledSteps,
 }
 
-impl Default for Limits {
+impl Default for PlacementLimits {
     /// Returns a limit of ten seconds with all steps enabled.
-    fn default() -> Limits {
-        Limits {
+    fn default() -> PlacementLimits {
+        PlacementLimits {
             time: Some(Duration::from_secs(10)),
             work: None,
             cancel: None,
-            is_narrow: None,
-            steps: Steps::default(),
+            is_single_threaded: None,
+            steps: EnabledSteps::default(),
         }
     }
 }
@@ -43,7 +43,7 @@ impl Default for Limits {
 /// default. With all of them off, the answer is still legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches")]
-pub struct Steps {
+pub struct EnabledSteps {
     /// Decide forced and useless sites before any search.
     pub force: bool,
     /// Solve independent parts separately.
@@ -71,9 +71,9 @@ pub struct Steps {
     pub branch: bool,
 }
 
-impl Default for Steps {
-    fn default() -> Steps {
-        Steps {
+impl Default for EnabledSteps {
+    fn default() -> EnabledSteps {
+        EnabledSteps {
             force: true,
             split: true,
             prune: true,
@@ -92,7 +92,7 @@ impl Default for Steps {
 
 /// The current phase of the optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum PlacementPhase {
     /// A first legal answer exists.
     Greedy,
     /// Parts are being improved and proven.
@@ -104,9 +104,9 @@ pub enum Phase {
 /// A progress report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct PlacementProgress {
     /// The current phase.
-    pub phase: Phase,
+    pub phase: PlacementPhase,
     /// Cost of the best legal answer found up to now.
     pub cost: u64,
     /// Proven lower bound: no legal answer costs less.
@@ -116,63 +116,67 @@ pub struct Progress {
 }
 
 /// The remaining effort of a computation.
-pub(crate) struct Budget<'a> {
+pub(crate) struct EffortBudget<'a> {
     /// Polled often; the computation ends when it returns true.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Remaining steps of work; a step is about one visit of a node. `u64::MAX` means no limit.
-    pub left: u64,
+    pub remaining: u64,
     /// The enabled steps.
-    pub steps: Steps,
+    pub steps: EnabledSteps,
 }
 
-impl Budget<'_> {
+impl EffortBudget<'_> {
     pub(crate) fn is_spent(&self) -> bool {
-        self.left == 0 || (self.stop)()
+        self.remaining == 0 || (self.stop)()
     }
 
     /// Subtracts work. Without a work limit nothing is counted.
     pub(crate) fn spend(&mut self, work: u64) {
-        if self.left < u64::MAX {
-            self.left = self.left.saturating_sub(work);
+        if self.remaining < u64::MAX {
+            self.remaining = self.remaining.saturating_sub(work);
         }
     }
 
     /// Subtracts the work of simplex iterations on a linear program with `n` columns. At least one
     /// iteration is counted, so that a loop of solves without iterations terminates.
     pub(crate) fn spend_iterations(&mut self, iterations: u64, n: usize) {
-        self.spend((iterations + 1).saturating_mul(iteration(n)));
+        self.spend((iterations + 1).saturating_mul(iteration_cost(n)));
     }
 
     /// Returns the limits of the solver for a linear program with `n` columns.
-    pub(crate) fn for_solver(&self, n: usize) -> noisy_solver::Limits<'_> {
-        let is_all = self.left == u64::MAX;
-        let iterations = if is_all { u64::MAX } else { self.left / iteration(n) + 1 };
-        noisy_solver::Limits { stop: self.stop, iterations, ..noisy_solver::Limits::none() }
+    pub(crate) fn for_solver(&self, n: usize) -> noisy_solver::SolverLimits<'_> {
+        let is_all = self.remaining == u64::MAX;
+        let iterations = if is_all { u64::MAX } else { self.remaining / iteration_cost(n) + 1 };
+        noisy_solver::SolverLimits {
+            should_stop: self.stop,
+            max_iterations: iterations,
+            ..noisy_solver::SolverLimits::none()
+        }
     }
 }
 
 /// Returns the cost of a simplex iteration in node visits, fitted to measurements with 250 and with
 /// 33,000 columns.
-fn iteration(n: usize) -> u64 {
+fn iteration_cost(n: usize) -> u64 {
     200 + n as u64 / 7
 }
 
 /// The time limit and the flags of a running optimization.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct RunClock {
     start: Instant,
     pub(crate) end: Option<Instant>,
     cancel: Option<Arc<AtomicBool>>,
     is_narrow: Option<Arc<AtomicBool>>,
 }
 
-impl Clock {
-    pub(crate) fn new(limits: &Limits) -> Clock {
+impl RunClock {
+    pub(crate) fn new(limits: &PlacementLimits) -> RunClock {
         let start = Instant::now();
         // An instant that is too far in the future to be represented means no limit.
         let end = limits.time.and_then(|time| start.checked_add(time));
-        let (cancel, is_narrow) = (limits.cancel.clone(), limits.is_narrow.clone());
-        Clock { start, end, cancel, is_narrow }
+        let (cancel, is_narrow) = (limits.cancel.clone(), limits.is_single_threaded.clone());
+        RunClock { start, end, cancel, is_narrow }
     }
 
     /// Returns true if concurrent proofs must wait.

@@ -26,10 +26,10 @@
 //!
 //! Cost: linear per round, with a few rounds. Cycles add sweeps.
 
-use crate::question::graph::{Graph, NONE};
-use crate::question::infeasible::{Infeasible, Why};
-use crate::question::instance::{Bits, Instance, Node, NodeRule, Site};
-use crate::question::least_noise::{least_solution, most_noise};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::infeasible::{Infeasible, InfeasibleReason};
+use crate::question::instance::{Instance, Node, NodeRule, NoiseBits, Site};
+use crate::question::least_noise::{least_solution, noise_cap};
 
 /// The decision about a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,45 +44,45 @@ pub(crate) enum SiteDecision {
 
 /// An independent part of an instance.
 #[derive(Clone, Debug)]
-pub(crate) struct Component {
+pub(crate) struct InstancePart {
     /// The part as an instance. Every site is open and has at least one relevant node.
     pub instance: Instance,
     /// The index of each site in the whole instance.
     pub sites: Vec<u32>,
-    /// The index of each node in the whole instance, or `NONE` for an added source.
+    /// The index of each node in the whole instance, or `NO_INDEX` for an added source.
     pub nodes: Vec<u32>,
 }
 
 /// The result of the simplification of an instance.
 #[derive(Clone, Debug)]
-pub(crate) struct Simplified {
+pub(crate) struct SimplifiedInstance {
     /// The decision about each site.
     pub fixed: Vec<SiteDecision>,
     /// The parts, ordered by their first node.
-    pub parts: Vec<Component>,
+    pub parts: Vec<InstancePart>,
 }
 
 /// Simplifies a graph with some decisions already made. Without `split`, the rest is one part.
 /// Without `force`, only sites that must be absent are decided.
 pub(crate) fn simplify(
-    graph: &Graph,
+    graph: &NoiseGraph,
     mut fixed: Vec<SiteDecision>,
     force: bool,
     split: bool,
-) -> Result<Simplified, Infeasible> {
+) -> Result<SimplifiedInstance, Infeasible> {
     let mut levels = NoiseRanges::new(graph);
     loop {
-        levels.lowest(graph, &fixed);
-        levels.bearable(graph, &fixed);
+        levels.compute_lo(graph, &fixed);
+        levels.compute_cap(graph, &fixed);
         let forced = force_sites(graph, &levels, &mut fixed, force)?;
-        levels.highest(graph, &fixed);
-        levels.interesting(graph, &fixed);
+        levels.compute_hi(graph, &fixed);
+        levels.compute_at(graph, &fixed);
         let mut idle = false;
         for s in 0..graph.n_sites() as u32 {
             if fixed[s as usize] == SiteDecision::Open && force {
                 let matters = |&v: &u32| {
                     let at = levels.at[v as usize];
-                    at != NEVER && levels.hi_p[v as usize] >= at
+                    at != NEVER_RELEVANT && levels.hi_p[v as usize] >= at
                 };
                 if !graph.nodes_of.of(s).iter().any(matters) {
                     fixed[s as usize] = SiteDecision::Absent;
@@ -94,33 +94,33 @@ pub(crate) fn simplify(
             break;
         }
     }
-    Ok(Simplified { parts: parts(graph, &levels, &fixed, split), fixed })
+    Ok(SimplifiedInstance { parts: split_parts(graph, &levels, &fixed, split), fixed })
 }
 
 /// The noise levels of the module header. `_p` means "before the reset".
 struct NoiseRanges {
-    lo_p: Vec<Bits>,
-    lo: Vec<Bits>,
-    hi_p: Vec<Bits>,
-    hi: Vec<Bits>,
+    lo_p: Vec<NoiseBits>,
+    lo: Vec<NoiseBits>,
+    hi_p: Vec<NoiseBits>,
+    hi: Vec<NoiseBits>,
     /// The largest tolerated `p`. Signed, because it may be below zero.
     cap_p: Vec<i64>,
     cap: Vec<i64>,
-    at_p: Vec<Bits>,
-    at: Vec<Bits>,
+    at_p: Vec<NoiseBits>,
+    at: Vec<NoiseBits>,
     /// Upper limit of all levels.
-    most: Bits,
+    most: NoiseBits,
 }
 
 /// A value of `at` that means "no noise is relevant".
-const NEVER: Bits = Bits::MAX;
+const NEVER_RELEVANT: NoiseBits = NoiseBits::MAX;
 /// Maximum number of sweeps around a cycle. Each sweep lowers a level by at least one bit. If `at`
 /// still falls after this number of sweeps, all noise counts as relevant; if `cap` still falls, the
 /// computation stops, which is safe.
-const MOST_SWEEPS: usize = 1000;
+const MAX_SWEEPS: usize = 1000;
 
 impl NoiseRanges {
-    fn new(graph: &Graph) -> NoiseRanges {
+    fn new(graph: &NoiseGraph) -> NoiseRanges {
         let n = graph.n_nodes();
         let zeros = || vec![0; n];
         NoiseRanges {
@@ -132,13 +132,13 @@ impl NoiseRanges {
             cap: vec![0; n],
             at_p: zeros(),
             at: zeros(),
-            most: most_noise(graph),
+            most: noise_cap(graph),
         }
     }
 
-    fn lowest(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
-        let after = |v: u32, p: Bits| match graph.site[v as usize] {
-            NONE => p,
+    fn compute_lo(&mut self, graph: &NoiseGraph, fixed: &[SiteDecision]) {
+        let after = |v: u32, p: NoiseBits| match graph.site[v as usize] {
+            NO_INDEX => p,
             s => match fixed[s as usize] {
                 SiteDecision::Open => p.min(graph.reset[s as usize]),
                 SiteDecision::Chosen => graph.reset[s as usize],
@@ -149,11 +149,11 @@ impl NoiseRanges {
         least_solution(graph, &mut self.lo_p, &mut self.lo, |_, p| p.min(most), after);
     }
 
-    fn highest(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
-        let after = |v: u32, p: Bits| {
+    fn compute_hi(&mut self, graph: &NoiseGraph, fixed: &[SiteDecision]) {
+        let after = |v: u32, p: NoiseBits| {
             let p = p.min(graph.limit[v as usize]);
             match graph.site[v as usize] {
-                NONE => p,
+                NO_INDEX => p,
                 s => match fixed[s as usize] {
                     SiteDecision::Open => p.max(graph.reset[s as usize]),
                     SiteDecision::Chosen => graph.reset[s as usize],
@@ -162,24 +162,24 @@ impl NoiseRanges {
             }
         };
         let most = self.most;
-        let cut = |v: u32, p: Bits| p.min(graph.limit[v as usize].saturating_add(1).min(most));
+        let cut = |v: u32, p: NoiseBits| p.min(graph.limit[v as usize].saturating_add(1).min(most));
         least_solution(graph, &mut self.hi_p, &mut self.hi, cut, after);
     }
 
-    fn bearable(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
-        self.cap.fill(i64::from(Bits::MAX));
-        self.cap_p.fill(i64::from(Bits::MAX));
+    fn compute_cap(&mut self, graph: &NoiseGraph, fixed: &[SiteDecision]) {
+        self.cap.fill(i64::from(NoiseBits::MAX));
+        self.cap_p.fill(i64::from(NoiseBits::MAX));
         let mut sweeps = 0;
         loop {
             let mut changed = false;
             for &v in graph.order.iter().rev() {
-                let mut cap = i64::from(Bits::MAX);
+                let mut cap = i64::from(NoiseBits::MAX);
                 for &w in graph.users.of(v) {
                     cap = cap.min(self.cap_through(graph, v, w));
                 }
                 let limit = i64::from(graph.limit[v as usize]);
                 let cap_p = match graph.site[v as usize] {
-                    s if s != NONE && fixed[s as usize] != SiteDecision::Absent => limit,
+                    s if s != NO_INDEX && fixed[s as usize] != SiteDecision::Absent => limit,
                     _ => limit.min(cap),
                 };
                 if (cap, cap_p) != (self.cap[v as usize], self.cap_p[v as usize]) {
@@ -189,19 +189,19 @@ impl NoiseRanges {
             }
             sweeps += 1;
             // If caps still fall, they are too high: then too few sites are forced, never too many.
-            if !changed || !graph.cyclic || sweeps > MOST_SWEEPS {
+            if !changed || !graph.is_cyclic || sweeps > MAX_SWEEPS {
                 return;
             }
         }
     }
 
     /// Returns the largest `e(u)` that `w` tolerates if its other operands are at `lo`.
-    fn cap_through(&self, graph: &Graph, u: u32, w: u32) -> i64 {
+    fn cap_through(&self, graph: &NoiseGraph, u: u32, w: u32) -> i64 {
         let cap = self.cap_p[w as usize];
         match graph.rule[w as usize] {
-            NodeRule::Source(_) => i64::from(Bits::MAX),
-            // Unbounded noise is over every limit except `Bits::MAX`, which means no limit.
-            _ if cap == i64::from(Bits::MAX) => cap,
+            NodeRule::Source(_) => i64::from(NoiseBits::MAX),
+            // Unbounded noise is over every limit except `NoiseBits::MAX`, which means no limit.
+            _ if cap == i64::from(NoiseBits::MAX) => cap,
             NodeRule::Max(k) => cap - i64::from(k),
             NodeRule::Sum(k) => {
                 let (mut rest, mut times) = (i64::from(k), 0);
@@ -217,30 +217,30 @@ impl NoiseRanges {
         }
     }
 
-    fn interesting(&mut self, graph: &Graph, fixed: &[SiteDecision]) {
-        self.at.fill(NEVER);
-        self.at_p.fill(NEVER);
+    fn compute_at(&mut self, graph: &NoiseGraph, fixed: &[SiteDecision]) {
+        self.at.fill(NEVER_RELEVANT);
+        self.at_p.fill(NEVER_RELEVANT);
         let mut sweeps = 0;
         loop {
             let mut changed = false;
             for &v in graph.order.iter().rev() {
                 let i = v as usize;
-                let mut at = NEVER;
+                let mut at = NEVER_RELEVANT;
                 for &w in graph.users.of(v) {
-                    if self.before_matters(w) {
+                    if self.is_relevant_before(w) {
                         at = at.min(self.at_through(graph, v, w));
                     }
                 }
-                if at != NEVER {
+                if at != NEVER_RELEVANT {
                     at = at.max(self.lo[i].saturating_add(1));
                 }
-                let over = graph.limit[i].checked_add(1).unwrap_or(NEVER);
+                let over = graph.limit[i].checked_add(1).unwrap_or(NEVER_RELEVANT);
                 let at_p = match graph.site[i] {
-                    s if s != NONE && fixed[s as usize] == SiteDecision::Chosen => over,
+                    s if s != NO_INDEX && fixed[s as usize] == SiteDecision::Chosen => over,
                     _ => over.min(at),
                 };
                 let (mut at, mut at_p) = (at.min(self.at[i]), at_p.min(self.at_p[i]));
-                if sweeps > MOST_SWEEPS && (at, at_p) != (self.at[i], self.at_p[i]) {
+                if sweeps > MAX_SWEEPS && (at, at_p) != (self.at[i], self.at_p[i]) {
                     (at, at_p) = (0, 0);
                 }
                 if (at, at_p) != (self.at[i], self.at_p[i]) {
@@ -249,7 +249,7 @@ impl NoiseRanges {
                 }
             }
             sweeps += 1;
-            if !changed || !graph.cyclic {
+            if !changed || !graph.is_cyclic {
                 return;
             }
         }
@@ -257,10 +257,10 @@ impl NoiseRanges {
 
     /// Returns the smallest `e(u)` that brings `w` to a relevant level if its other operands are at
     /// `hi`.
-    fn at_through(&self, graph: &Graph, u: u32, w: u32) -> Bits {
+    fn at_through(&self, graph: &NoiseGraph, u: u32, w: u32) -> NoiseBits {
         let at = self.at_p[w as usize];
         match graph.rule[w as usize] {
-            NodeRule::Source(_) => NEVER,
+            NodeRule::Source(_) => NEVER_RELEVANT,
             NodeRule::Max(k) => at.saturating_sub(k),
             NodeRule::Sum(k) => {
                 let mut rest = at.saturating_sub(k);
@@ -278,23 +278,23 @@ impl NoiseRanges {
     }
 
     /// Returns true if the noise after `v` varies and is relevant to a user.
-    fn edge_matters(&self, v: u32) -> bool {
+    fn is_relevant_edge(&self, v: u32) -> bool {
         let i = v as usize;
-        self.at[i] != NEVER && self.at[i] <= self.hi[i] && self.lo[i] < self.hi[i]
+        self.at[i] != NEVER_RELEVANT && self.at[i] <= self.hi[i] && self.lo[i] < self.hi[i]
     }
 
-    fn before_matters(&self, v: u32) -> bool {
-        self.at_p[v as usize] != NEVER && self.at_p[v as usize] <= self.hi_p[v as usize]
+    fn is_relevant_before(&self, v: u32) -> bool {
+        self.at_p[v as usize] != NEVER_RELEVANT && self.at_p[v as usize] <= self.hi_p[v as usize]
     }
 
-    fn node_matters(&self, v: u32) -> bool {
-        self.before_matters(v) || self.edge_matters(v)
+    fn is_relevant_node(&self, v: u32) -> bool {
+        self.is_relevant_before(v) || self.is_relevant_edge(v)
     }
 }
 
 /// Phase 1: forces sites. Returns true if a site was decided.
 fn force_sites(
-    graph: &Graph,
+    graph: &NoiseGraph,
     levels: &NoiseRanges,
     fixed: &mut [SiteDecision],
     force: bool,
@@ -304,7 +304,10 @@ fn force_sites(
     for &v in &graph.order {
         let (least, limit) = (levels.lo_p[v as usize], graph.limit[v as usize]);
         if least > limit {
-            return Err(Infeasible { node: Node(v), why: Why::Over { least, limit } });
+            return Err(Infeasible {
+                node: Node(v),
+                reason: InfeasibleReason::OverLimit { least, limit },
+            });
         }
     }
     let mut any = false;
@@ -312,13 +315,16 @@ fn force_sites(
         let i = v as usize;
         let lo_p = i64::from(levels.lo_p[i]);
         let infeasible = |limit: i64| {
-            let limit = Bits::try_from(limit.max(0)).unwrap_or(Bits::MAX);
-            Err(Infeasible { node: Node(v), why: Why::Over { least: levels.lo_p[i], limit } })
+            let limit = NoiseBits::try_from(limit.max(0)).unwrap_or(NoiseBits::MAX);
+            Err(Infeasible {
+                node: Node(v),
+                reason: InfeasibleReason::OverLimit { least: levels.lo_p[i], limit },
+            })
         };
         if lo_p > levels.cap_p[i] {
             return infeasible(levels.cap_p[i]);
         }
-        if graph.site[i] == NONE {
+        if graph.site[i] == NO_INDEX {
             continue;
         }
         let s = graph.site[i] as usize;
@@ -328,7 +334,7 @@ fn force_sites(
             SiteDecision::Chosen if !reset_fits => {
                 return Err(Infeasible {
                     node: Node(v),
-                    why: Why::Reset { site: Site(s as u32), reset },
+                    reason: InfeasibleReason::ResetOverLimit { site: Site(s as u32), reset },
                 });
             }
             SiteDecision::Open if !reset_fits => {
@@ -349,25 +355,26 @@ fn force_sites(
 }
 
 /// Phase 3: splits the rest into parts.
-fn parts(
-    graph: &Graph,
+fn split_parts(
+    graph: &NoiseGraph,
     levels: &NoiseRanges,
     fixed: &[SiteDecision],
     split: bool,
-) -> Vec<Component> {
+) -> Vec<InstancePart> {
     let n = graph.n_nodes();
     let mut sets = DisjointSets { parent: (0..n as u32).collect() };
-    let kept: Vec<u32> = graph.order.iter().copied().filter(|&v| levels.node_matters(v)).collect();
+    let kept: Vec<u32> =
+        graph.order.iter().copied().filter(|&v| levels.is_relevant_node(v)).collect();
     for &v in &kept {
         for &u in graph.operands.of(v) {
-            if levels.edge_matters(u) && chosen_site(graph, fixed, u).is_none() {
+            if levels.is_relevant_edge(u) && chosen_site(graph, fixed, u).is_none() {
                 sets.join(u, v);
             }
         }
     }
     for s in 0..graph.n_sites() as u32 {
         if fixed[s as usize] == SiteDecision::Open {
-            let mut nodes = graph.nodes_of.of(s).iter().filter(|&&v| levels.node_matters(v));
+            let mut nodes = graph.nodes_of.of(s).iter().filter(|&&v| levels.is_relevant_node(v));
             if let Some(&first) = nodes.next() {
                 nodes.for_each(|&v| sets.join(first, v));
             }
@@ -378,37 +385,37 @@ fn parts(
             sets.join(first, v);
         }
     }
-    let mut part_of = vec![NONE; n];
+    let mut part_of = vec![NO_INDEX; n];
     let mut parts: Vec<Vec<u32>> = Vec::new();
     for &v in &kept {
         let root = sets.root(v) as usize;
-        if part_of[root] == NONE {
+        if part_of[root] == NO_INDEX {
             part_of[root] = parts.len() as u32;
             parts.push(Vec::new());
         }
         parts[part_of[root] as usize].push(v);
     }
-    let mut new_node = vec![NONE; n];
-    let mut new_site = vec![NONE; graph.n_sites()];
+    let mut new_node = vec![NO_INDEX; n];
+    let mut new_site = vec![NO_INDEX; graph.n_sites()];
     parts
         .into_iter()
-        .map(|nodes| part(graph, levels, fixed, nodes, &mut new_node, &mut new_site))
+        .map(|nodes| build_part(graph, levels, fixed, nodes, &mut new_node, &mut new_site))
         .collect()
 }
 
-fn chosen_site(graph: &Graph, fixed: &[SiteDecision], v: u32) -> Option<u32> {
+fn chosen_site(graph: &NoiseGraph, fixed: &[SiteDecision], v: u32) -> Option<u32> {
     let s = graph.site[v as usize];
-    (s != NONE && fixed[s as usize] == SiteDecision::Chosen).then_some(s)
+    (s != NO_INDEX && fixed[s as usize] == SiteDecision::Chosen).then_some(s)
 }
 
-fn part(
-    graph: &Graph,
+fn build_part(
+    graph: &NoiseGraph,
     levels: &NoiseRanges,
     fixed: &[SiteDecision],
     nodes: Vec<u32>,
     new_node: &mut [u32],
     new_site: &mut [u32],
-) -> Component {
+) -> InstancePart {
     let mut instance = Instance::default();
     let mut sites = Vec::new();
     for (i, &v) in nodes.iter().enumerate() {
@@ -416,16 +423,16 @@ fn part(
     }
     let mut operands = Vec::new();
     // Positions of operands that are replaced by a source of constant noise.
-    let mut constants: Vec<(usize, Bits)> = Vec::new();
+    let mut constants: Vec<(usize, NoiseBits)> = Vec::new();
     for &v in &nodes {
         operands.clear();
         // The combined noise of operands with constant noise.
-        let mut constant: Bits = 0;
+        let mut constant: NoiseBits = 0;
         let is_sum = matches!(graph.rule[v as usize], NodeRule::Sum(_));
         for &u in graph.operands.of(v) {
             let reset = chosen_site(graph, fixed, u).map(|s| graph.reset[s as usize]);
             match reset {
-                None if levels.edge_matters(u) => operands.push(Node(new_node[u as usize])),
+                None if levels.is_relevant_edge(u) => operands.push(Node(new_node[u as usize])),
                 reset => {
                     let noise = reset.unwrap_or(levels.lo[u as usize]);
                     constant =
@@ -434,11 +441,11 @@ fn part(
             }
         }
         let open = match graph.site[v as usize] {
-            s if s != NONE && fixed[s as usize] == SiteDecision::Open => Some(s),
+            s if s != NO_INDEX && fixed[s as usize] == SiteDecision::Open => Some(s),
             _ => None,
         };
         let site = open.map(|s| {
-            if new_site[s as usize] == NONE {
+            if new_site[s as usize] == NO_INDEX {
                 new_site[s as usize] = sites.len() as u32;
                 sites.push(s);
                 instance.push_site(graph.cost[s as usize], graph.reset[s as usize]);
@@ -456,32 +463,32 @@ fn part(
         // least noise. In a cycle, that least noise may come from the constant itself.
         if let NodeRule::Max(_) = rule {
             let least = operands.iter().map(|o| levels.lo[nodes[o.0 as usize] as usize]).min();
-            if least.is_some_and(|least| constant > if graph.cyclic { 0 } else { least }) {
+            if least.is_some_and(|least| constant > if graph.is_cyclic { 0 } else { least }) {
                 constants.push((instance.operands.len() + operands.len(), constant));
                 operands.push(Node(0));
             }
         }
-        let limit = Bits::try_from(levels.cap_p[v as usize].max(0)).unwrap_or(Bits::MAX);
+        let limit = NoiseBits::try_from(levels.cap_p[v as usize].max(0)).unwrap_or(NoiseBits::MAX);
         instance.push(rule, &operands, limit, site);
     }
     for &v in &nodes {
-        new_node[v as usize] = NONE;
+        new_node[v as usize] = NO_INDEX;
     }
     for &s in &sites {
-        new_site[s as usize] = NONE;
+        new_site[s as usize] = NO_INDEX;
     }
     if constants.is_empty() {
-        return Component { instance, sites, nodes };
+        return InstancePart { instance, sites, nodes };
     }
     let (instance, n_sources) = with_sources(&instance, &constants);
-    let nodes = std::iter::repeat_n(NONE, n_sources).chain(nodes).collect();
-    Component { instance, sites, nodes }
+    let nodes = std::iter::repeat_n(NO_INDEX, n_sources).chain(nodes).collect();
+    InstancePart { instance, sites, nodes }
 }
 
 /// Inserts sources before the nodes of an instance, one for each distinct noise, and makes them the
 /// operands at the given positions. Also returns the number of sources.
-fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, usize) {
-    let mut noises: Vec<Bits> = constants.iter().map(|&(_, noise)| noise).collect();
+fn with_sources(instance: &Instance, constants: &[(usize, NoiseBits)]) -> (Instance, usize) {
+    let mut noises: Vec<NoiseBits> = constants.iter().map(|&(_, noise)| noise).collect();
     noises.sort_unstable();
     noises.dedup();
     let shift = noises.len() as u32;
@@ -494,7 +501,7 @@ fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, 
     }
     let mut whole = Instance { sites: instance.sites.clone(), ..Instance::default() };
     for &noise in &noises {
-        whole.push(NodeRule::Source(noise), &[], Bits::MAX, None);
+        whole.push(NodeRule::Source(noise), &[], NoiseBits::MAX, None);
     }
     for data in &instance.nodes {
         let operands = &shifted[data.first_operand as usize..][..data.n_operands as usize];

@@ -12,8 +12,8 @@
 //! The result is deterministic for a given number of steps: the generator has a fixed seed, and
 //! time affects only the end of the run.
 
-use crate::question::graph::{Graph, NONE};
-use crate::question::limits::Budget;
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::limits::EffortBudget;
 use crate::random::Random;
 use crate::search::incumbent::Incumbent;
 use crate::search::state::{ChoiceState, UndoMark};
@@ -21,23 +21,23 @@ use crate::search::state::{ChoiceState, UndoMark};
 /// The parameters of a run.
 struct AnnealOptions<'a> {
     /// Temperatures at the start and at the end, in units of a typical cost.
-    pub heat: (f64, f64),
+    pub temperatures: (f64, f64),
     /// Returns the progress of the run from 0 to 1 for the work done up to now; 1 or more ends the
     /// run. Called from time to time.
     pub progress: &'a mut dyn FnMut(u64) -> f64,
     /// Called with each better cost and its choice.
     pub better: &'a mut dyn FnMut(u64, &[bool]),
     /// The run ends when the cost is at most this.
-    pub enough: u64,
+    pub target_cost: u64,
     pub seed: u64,
 }
 
 /// Maximum work between two calls of `progress`. A move usually takes a dozen steps, but if the
 /// copies of a function share sites, it may take as many steps as there are nodes.
-const UNASKED: u64 = 100_000;
+const MAX_WORK_BETWEEN_CALLS: u64 = 100_000;
 
 /// Anneals from a legal choice, and returns the work done.
-fn anneal(graph: &Graph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
+fn anneal(graph: &NoiseGraph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
     let mut state = ChoiceState::new(graph, start);
     let n_sites = graph.n_sites();
     let mut best = state.cost;
@@ -45,17 +45,17 @@ fn anneal(graph: &Graph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
         return state.work;
     }
     let mut random = Random::new(options.seed);
-    let (hot, cold) = heats(graph, &state, options.heat);
+    let (hot, cold) = temperatures(graph, &state, options.temperatures);
     let mut touched = TouchedSites::default();
     let mut heat = hot;
     let mut step = 0_u64;
     // The work at the last call of `progress`.
     let mut asked = 0_u64;
     loop {
-        if step.is_multiple_of(256) || state.work - asked > UNASKED {
+        if step.is_multiple_of(256) || state.work - asked > MAX_WORK_BETWEEN_CALLS {
             asked = state.work;
             let progress = (options.progress)(state.work);
-            if progress >= 1.0 || best <= options.enough {
+            if progress >= 1.0 || best <= options.target_cost {
                 break;
             }
             heat = hot * (cold / hot).powf(progress.max(0.0));
@@ -75,7 +75,7 @@ fn anneal(graph: &Graph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
             }
             touched.find(graph, &state, mark, s);
             while let Some(t) = touched.draw(&mut random) {
-                if state.work - asked > UNASKED {
+                if state.work - asked > MAX_WORK_BETWEEN_CALLS {
                     asked = state.work;
                     if (options.progress)(state.work) >= 1.0 {
                         break;
@@ -101,9 +101,9 @@ fn anneal(graph: &Graph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
     state.work
 }
 
-/// Returns the temperatures at the start and at the end: `heat` times the cost of an expensive and
+/// Returns the temperatures at the start and at the end: `temperatures` times the cost of an expensive and
 /// of a cheap chosen site.
-fn heats(graph: &Graph, state: &ChoiceState, heat: (f64, f64)) -> (f64, f64) {
+fn temperatures(graph: &NoiseGraph, state: &ChoiceState, heat: (f64, f64)) -> (f64, f64) {
     let mut costs: Vec<u64> = (graph.cost.iter().zip(&state.chosen))
         .filter_map(|(&cost, &chosen)| chosen.then_some(cost))
         .collect();
@@ -121,15 +121,15 @@ struct TouchedSites {
 
 impl TouchedSites {
     /// Maximum number of nodes above that are visited.
-    const ABOVE: usize = 24;
+    const MAX_NODES_ABOVE: usize = 24;
     /// Above this number of sites, duplicates are removed: copies of a function share sites.
-    const FEW: usize = 64;
+    const MAX_WITH_DUPLICATES: usize = 64;
 
-    fn find(&mut self, graph: &Graph, state: &ChoiceState, mark: UndoMark, s: u32) {
+    fn find(&mut self, graph: &NoiseGraph, state: &ChoiceState, mark: UndoMark, s: u32) {
         self.sites.clear();
         let chosen = |v: u32| {
             let t = graph.site[v as usize];
-            (t != NONE && t != s && state.chosen[t as usize]).then_some(t)
+            (t != NO_INDEX && t != s && state.chosen[t as usize]).then_some(t)
         };
         // Below: the chosen sites of nodes with less noise, which may have become useless.
         for v in state.changed(mark) {
@@ -143,7 +143,7 @@ impl TouchedSites {
         let mut looked = 0;
         while let Some(v) = self.stack.pop() {
             looked += 1;
-            if looked > Self::ABOVE {
+            if looked > Self::MAX_NODES_ABOVE {
                 break;
             }
             match chosen(v) {
@@ -151,7 +151,7 @@ impl TouchedSites {
                 None => self.stack.extend_from_slice(graph.operands.of(v)),
             }
         }
-        if self.sites.len() > Self::FEW {
+        if self.sites.len() > Self::MAX_WITH_DUPLICATES {
             self.sites.sort_unstable();
             self.sites.dedup();
         }
@@ -164,26 +164,26 @@ impl TouchedSites {
 }
 
 /// Temperatures at the start and at the end, in units of a typical cost.
-const HEAT: (f64, f64) = (0.3, 0.12);
+const RELATIVE_TEMPERATURES: (f64, f64) = (0.3, 0.12);
 
 /// Anneals from the best known choice and offers each better choice to the incumbent. Ends when
 /// `progress` returns 1 for the work done up to now, or when the cost reaches the lower bound.
 /// Temperatures fall with the progress.
 pub(crate) fn improve(
-    graph: &Graph,
+    graph: &NoiseGraph,
     incumbent: &Incumbent,
     seed: u64,
     progress: &mut dyn FnMut(u64) -> f64,
-    budget: &mut Budget,
+    budget: &mut EffortBudget,
 ) {
     let work = anneal(
         graph,
         incumbent.best(),
         &mut AnnealOptions {
-            heat: HEAT,
+            temperatures: RELATIVE_TEMPERATURES,
             progress,
             better: &mut |cost, chosen| incumbent.offer(cost, chosen),
-            enough: incumbent.lower(),
+            target_cost: incumbent.lower(),
             seed,
         },
     );
@@ -192,11 +192,11 @@ pub(crate) fn improve(
 
 /// Runs [`improve`] for a number of node visits, or until the budget is spent.
 pub(crate) fn improve_for(
-    graph: &Graph,
+    graph: &NoiseGraph,
     incumbent: &Incumbent,
     seed: u64,
     visits: u64,
-    budget: &mut Budget,
+    budget: &mut EffortBudget,
 ) {
     if !budget.steps.anneal || budget.is_spent() || incumbent.is_done() {
         return;
@@ -215,7 +215,7 @@ mod tests {
 
     /// Returns the graph of nested functions in which each one calls the next one twice. The `2^k`
     /// copies of the addition at nesting depth `k` share a site.
-    fn doubled(n: u32) -> Graph {
+    fn doubled(n: u32) -> NoiseGraph {
         let mut instance = Instance::default();
         let sites: Vec<_> = (0..n).map(|_| instance.push_site(1, 12)).collect();
         let mut last = instance.push(NodeRule::Source(12), &[], 26, None);
@@ -223,11 +223,11 @@ mod tests {
             let site = sites[at.trailing_zeros() as usize];
             last = instance.push(NodeRule::Max(1), &[last], 26, Some(site));
         }
-        Graph::new(&instance)
+        NoiseGraph::new(&instance)
     }
 
     #[test]
-    fn asks_for_progress_even_if_copies_share_sites() {
+    fn calls_progress_even_if_copies_share_sites() {
         let graph = doubled(12);
         let mut asked = Vec::new();
         let mut progress = |work: u64| {
@@ -235,16 +235,19 @@ mod tests {
             work as f64 / 20_000_000.0
         };
         let mut options = AnnealOptions {
-            heat: (1.0, 0.1),
+            temperatures: (1.0, 0.1),
             progress: &mut progress,
             better: &mut |_, _| {},
-            enough: 0,
+            target_cost: 0,
             seed: 1,
         };
         let work = anneal(&graph, vec![true; 12], &mut options);
         asked.push(work);
         // A call is delayed by the insertion or removal of at most one site.
         let most = asked.windows(2).map(|it| it[1] - it[0]).max();
-        assert!(most < Some(UNASKED + 3 * graph.n_nodes() as u64), "{most:?} steps of work");
+        assert!(
+            most < Some(MAX_WORK_BETWEEN_CALLS + 3 * graph.n_nodes() as u64),
+            "{most:?} steps of work"
+        );
     }
 }

@@ -16,20 +16,20 @@
 //! detects instances without a legal choice. No bound is derived from it. Rows cannot express
 //! unbounded noise without a limit.
 
-use crate::question::graph::{Graph, NONE};
-use crate::question::instance::{Bits, NodeRule};
-use crate::question::least_noise::extreme;
-use crate::question::limits::Budget;
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::instance::{NodeRule, NoiseBits};
+use crate::question::least_noise::extreme_noise;
+use crate::question::limits::EffortBudget;
 use crate::search::state::ChoiceState;
-use noisy_solver::{Column, Model, Row, Status};
+use noisy_solver::{Column, MixedIntegerProgram, Row, SolveStatus};
 
 /// Returns the model of a graph. The columns are the sites, then the nodes. The flag is true if the
 /// numbers are small enough for a solver in floating point.
-pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
+pub(crate) fn compact_model(graph: &NoiseGraph) -> (MixedIntegerProgram, bool) {
     let n_sites = graph.n_sites();
-    let (_, lo) = extreme(graph, true, Bits::MAX);
-    let (hi_p, hi) = extreme(graph, false, Bits::MAX);
-    let mut mip = Model::default();
+    let (_, lo) = extreme_noise(graph, true, NoiseBits::MAX);
+    let (hi_p, hi) = extreme_noise(graph, false, NoiseBits::MAX);
+    let mut mip = MixedIntegerProgram::default();
     for &cost in &graph.cost {
         mip.columns.push(Column { cost: cost as f64, lower: 0.0, upper: 1.0, is_integer: true });
     }
@@ -46,13 +46,13 @@ pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
         let slack = f64::from(hi_p[i].saturating_sub(lo[i]));
         let switched = |least: f64, mut terms: Vec<(u32, f64)>| {
             terms.push((node(v), 1.0));
-            if site != NONE {
+            if site != NO_INDEX {
                 terms.push((site, slack));
             }
             merge(&mut terms);
             Row { lower: least, upper: f64::INFINITY, terms }
         };
-        let limited = |terms: &[(u32, f64)], c: Bits| Row {
+        let limited = |terms: &[(u32, f64)], c: NoiseBits| Row {
             lower: f64::from(c) - f64::from(graph.limit[i]),
             upper: f64::INFINITY,
             terms: terms.iter().map(|&(col, k)| (col, -k)).collect(),
@@ -67,7 +67,7 @@ pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
                     }
                     seen.push(u);
                     mip.rows.push(switched(f64::from(c), vec![(node(u), -1.0)]));
-                    if graph.limit[i] != Bits::MAX {
+                    if graph.limit[i] != NoiseBits::MAX {
                         mip.rows.push(limited(&[(node(u), 1.0)], c));
                     }
                 }
@@ -80,7 +80,7 @@ pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
                         None => terms.push((node(u), 1.0)),
                     }
                 }
-                if graph.limit[i] != Bits::MAX {
+                if graph.limit[i] != NoiseBits::MAX {
                     mip.rows.push(limited(&terms, c));
                 }
                 for (_, k) in &mut terms {
@@ -89,7 +89,7 @@ pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
                 mip.rows.push(switched(f64::from(c), terms));
             }
         }
-        if site != NONE && graph.reset[site as usize] > lo[i] {
+        if site != NO_INDEX && graph.reset[site as usize] > lo[i] {
             let rise = f64::from(graph.reset[site as usize] - lo[i]);
             let terms = vec![(node(v), 1.0), (site, -rise)];
             mip.rows.push(Row { lower: f64::from(lo[i]), upper: f64::INFINITY, terms });
@@ -111,12 +111,12 @@ fn merge(terms: &mut Vec<(u32, f64)>) {
 }
 
 /// Returns the choice of sites of a solution.
-pub(crate) fn choice(graph: &Graph, values: &[f64]) -> Vec<bool> {
+pub(crate) fn chosen_sites(graph: &NoiseGraph, values: &[f64]) -> Vec<bool> {
     values[..graph.n_sites()].iter().map(|x| *x > 0.5).collect()
 }
 
 /// The result of the search for any legal choice.
-pub(crate) enum AnyLegal {
+pub(crate) enum AnyLegalResult {
     /// A legal choice.
     Choice(Vec<bool>),
     /// No choice is legal.
@@ -126,17 +126,17 @@ pub(crate) enum AnyLegal {
 }
 
 /// Searches for any legal choice with the compact model.
-pub(crate) fn any_legal(graph: &Graph, budget: &Budget) -> AnyLegal {
-    let (mip, sane) = rows(graph);
+pub(crate) fn find_any_legal(graph: &NoiseGraph, budget: &EffortBudget) -> AnyLegalResult {
+    let (mip, sane) = compact_model(graph);
     match mip.solve(None, &budget.for_solver(graph.n_sites())) {
-        Ok(answer) if answer.status == Status::Infeasible && sane => AnyLegal::None,
+        Ok(answer) if answer.status == SolveStatus::Infeasible && sane => AnyLegalResult::None,
         Ok(answer) => {
-            let chosen = answer.values.map(|values| choice(graph, &values));
+            let chosen = answer.values.map(|values| chosen_sites(graph, &values));
             match chosen.filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal()) {
-                Some(chosen) => AnyLegal::Choice(chosen),
-                None => AnyLegal::Unknown,
+                Some(chosen) => AnyLegalResult::Choice(chosen),
+                None => AnyLegalResult::Unknown,
             }
         }
-        Err(_) => AnyLegal::Unknown,
+        Err(_) => AnyLegalResult::Unknown,
     }
 }

@@ -12,23 +12,24 @@
 //! *Pruning*: removes each useless chosen site, the most expensive first. Afterwards no chosen site
 //! is useless.
 
-use crate::question::graph::{Graph, NONE};
-use crate::question::instance::Bits;
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::instance::NoiseBits;
 use crate::search::state::ChoiceState;
 
 /// Returns a legal choice of sites if one of three fast methods finds one.
-pub(crate) fn greedy(graph: &Graph) -> Option<Vec<bool>> {
-    let late = late(graph).filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal());
+pub(crate) fn greedy(graph: &NoiseGraph) -> Option<Vec<bool>> {
+    let late =
+        late_greedy(graph).filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal());
     let all = || Some(vec![true; graph.n_sites()]);
     let none = || Some(vec![false; graph.n_sites()]);
     late.or_else(|| all().filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal()))
         .or_else(|| none().filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal()))
 }
 
-fn late(graph: &Graph) -> Option<Vec<bool>> {
+fn late_greedy(graph: &NoiseGraph) -> Option<Vec<bool>> {
     let n = graph.n_nodes();
     let mut chosen = vec![false; graph.n_sites()];
-    if graph.cyclic {
+    if graph.is_cyclic {
         for v in 0..n as u32 {
             let back = graph
                 .operands
@@ -40,10 +41,10 @@ fn late(graph: &Graph) -> Option<Vec<bool>> {
             }
         }
     }
-    let mut e: Vec<Bits> = vec![0; n];
+    let mut e: Vec<NoiseBits> = vec![0; n];
     let mut path = Vec::new();
     for &v in &graph.order {
-        let mut p = graph.before(v, |u| e[u as usize]);
+        let mut p = graph.noise_before(v, |u| e[u as usize]);
         while p > graph.limit[v as usize] {
             path.clear();
             path.push(v);
@@ -54,10 +55,10 @@ fn late(graph: &Graph) -> Option<Vec<bool>> {
                     .of(last)
                     .iter()
                     .copied()
-                    .max_by_key(|&u| (e[u as usize], graph.site[u as usize] != NONE))?;
+                    .max_by_key(|&u| (e[u as usize], graph.site[u as usize] != NO_INDEX))?;
                 match graph.site[u as usize] {
-                    s if s != NONE && !chosen[s as usize] => break s,
-                    NONE if path.len() <= n => path.push(u),
+                    s if s != NO_INDEX && !chosen[s as usize] => break s,
+                    NO_INDEX if path.len() <= n => path.push(u),
                     _ => return None,
                 }
             };
@@ -66,14 +67,14 @@ fn late(graph: &Graph) -> Option<Vec<bool>> {
                 e[u as usize] = graph.reset[s as usize];
             }
             for &u in path.iter().rev() {
-                p = graph.before(u, |o| e[o as usize]);
+                p = graph.noise_before(u, |o| e[o as usize]);
                 if u != v {
                     e[u as usize] = p;
                 }
             }
         }
         e[v as usize] = match graph.site[v as usize] {
-            s if s != NONE && chosen[s as usize] => graph.reset[s as usize],
+            s if s != NO_INDEX && chosen[s as usize] => graph.reset[s as usize],
             _ => p,
         };
     }
@@ -81,11 +82,11 @@ fn late(graph: &Graph) -> Option<Vec<bool>> {
 }
 
 /// Chooses all sites of the nodes between `v` and its last operand in the order.
-fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
+fn choose_around(graph: &NoiseGraph, v: u32, chosen: &mut [bool]) {
     let last = graph.operands.of(v).iter().map(|&u| graph.rank[u as usize]).max().unwrap_or(0);
     for rank in graph.rank[v as usize]..=last {
         let s = graph.site[graph.order[rank as usize] as usize];
-        if s != NONE {
+        if s != NO_INDEX {
             chosen[s as usize] = true;
         }
     }
@@ -94,7 +95,7 @@ fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
 /// Removes all useless sites of a legal state, the most expensive first, and of equally expensive
 /// ones the last first. If `stop` returns true, some of them may stay. The removal of a site takes
 /// time in proportion to the nodes that it changes, so a long chain of sites takes quadratic time.
-pub(crate) fn prune(graph: &Graph, state: &mut ChoiceState, stop: &dyn Fn() -> bool) {
+pub(crate) fn prune(graph: &NoiseGraph, state: &mut ChoiceState, stop: &dyn Fn() -> bool) {
     let mut sites: Vec<u32> =
         (0..graph.n_sites() as u32).filter(|&s| state.chosen[s as usize]).collect();
     sites.sort_by_key(|&s| (std::cmp::Reverse(graph.cost[s as usize]), std::cmp::Reverse(s)));

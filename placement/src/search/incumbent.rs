@@ -14,7 +14,7 @@ pub(crate) struct Incumbent {
     lower: AtomicU64,
     done: AtomicBool,
     /// Ratio of the time that annealing sleeps to the time that it works.
-    rests: AtomicU32,
+    sleep_ratio: AtomicU32,
     best: Mutex<Vec<bool>>,
     proof: Mutex<Arc<Proof>>,
     /// Sources that may prove higher bounds than `proof`.
@@ -51,7 +51,7 @@ impl Incumbent {
             upper: AtomicU64::new(cost),
             lower: AtomicU64::new(0),
             done: AtomicBool::new(false),
-            rests: AtomicU32::new(0),
+            sleep_ratio: AtomicU32::new(0),
             best: Mutex::new(chosen),
             proof: Mutex::default(),
             sources: Mutex::default(),
@@ -89,7 +89,7 @@ impl Incumbent {
     }
 
     /// Offers a bound; one of the sources has its proof.
-    pub(crate) fn prove(&self, bound: u64) {
+    pub(crate) fn raise_bound(&self, bound: u64) {
         let before = self.lower.fetch_max(bound, Ordering::AcqRel);
         if let Some(listener) = self.listener.as_ref().filter(|_| before < bound) {
             listener(self.lower());
@@ -97,14 +97,14 @@ impl Incumbent {
     }
 
     /// Offers a bound with its proof.
-    pub(crate) fn certify(&self, proof: Proof) {
+    pub(crate) fn offer_proof(&self, proof: Proof) {
         let bound = proof.bound;
         let mut best = self.proof.lock().unwrap_or_else(PoisonError::into_inner);
         if bound > best.bound {
             *best = Arc::new(proof);
         }
         drop(best);
-        self.prove(bound);
+        self.raise_bound(bound);
     }
 
     /// Replaces a source. The new source must prove at least the bound of the old one.
@@ -134,29 +134,29 @@ impl Incumbent {
         self.lower() >= self.upper()
     }
 
-    /// Runs work that uses all processors. Meanwhile annealing sleeps `rests` times as long as it
+    /// Runs work that uses all processors. Meanwhile annealing sleeps `sleep_ratio` times as long as it
     /// works.
-    pub(crate) fn slow_search(&self, rests: u32, work: impl FnOnce()) {
-        self.rests.store(rests, Ordering::Release);
+    pub(crate) fn with_sleeping_search(&self, rests: u32, work: impl FnOnce()) {
+        self.sleep_ratio.store(rests, Ordering::Release);
         work();
-        self.rests.store(0, Ordering::Release);
+        self.sleep_ratio.store(0, Ordering::Release);
     }
 
     /// Returns the ratio of the time that annealing must sleep to the time that it works.
-    pub(crate) fn rests(&self) -> u32 {
-        self.rests.load(Ordering::Acquire)
+    pub(crate) fn sleep_ratio(&self) -> u32 {
+        self.sleep_ratio.load(Ordering::Acquire)
     }
 
     /// Makes the search and the proof stop.
-    pub(crate) fn finish(&self) {
+    pub(crate) fn request_stop(&self) {
         self.done.store(true, Ordering::Release);
     }
 
-    /// Allows work on the part again after [`Incumbent::finish`]. The proof then starts again with
+    /// Allows work on the part again after [`Incumbent::request_stop`]. The proof then starts again with
     /// new sources, so the proof of the old sources is stored first.
     pub(crate) fn resume(&self) {
         if self.lower() > 0 {
-            self.certify((*self.proof()).clone());
+            self.offer_proof((*self.proof()).clone());
         }
         self.done.store(false, Ordering::Release);
     }
@@ -184,7 +184,7 @@ mod tests {
     fn keeps_a_proof_when_a_part_is_resumed() {
         let incumbent = Incumbent::new(9, vec![true]);
         incumbent.set_source(SourceKind::Relaxation, Arc::new(FixedProof(5)));
-        incumbent.prove(5);
+        incumbent.raise_bound(5);
         assert_eq!(incumbent.proof().bound, 5);
         incumbent.resume();
         incumbent.set_source(SourceKind::Relaxation, Arc::new(FixedProof(2)));

@@ -8,33 +8,33 @@
 //!
 //! *Cost* of a step: the changed nodes and their users, typically a dozen.
 
-use crate::question::graph::{Graph, NONE};
-use crate::question::instance::Bits;
-use crate::question::least_noise::{least_solution, most_noise};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::instance::NoiseBits;
+use crate::question::least_noise::{least_solution, noise_cap};
 
 /// A choice of sites and its noise.
 #[derive(Clone, Debug)]
 pub(crate) struct ChoiceState<'g> {
-    graph: &'g Graph,
+    graph: &'g NoiseGraph,
     /// True for each chosen site.
     pub chosen: Vec<bool>,
     /// Sum of the costs of the chosen sites.
     pub cost: u64,
     /// Noise before the reset, by node.
-    pub noise_before: Vec<Bits>,
+    pub noise_before: Vec<NoiseBits>,
     /// Noise after the reset, by node.
-    pub noise_after: Vec<Bits>,
+    pub noise_after: Vec<NoiseBits>,
     /// Work done up to now, in visits of nodes.
     pub work: u64,
     /// Upper limit of all noise, because noise may be unbounded in a cycle.
-    most: Bits,
+    most: NoiseBits,
     queue: RankQueue,
     undo: Vec<UndoStep>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum UndoStep {
-    Noise { node: u32, p: Bits, e: Bits },
+    Noise { node: u32, p: NoiseBits, e: NoiseBits },
     Flip(u32),
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct UndoMark(usize);
 
 impl<'g> ChoiceState<'g> {
     /// Returns the state of a choice, which need not be legal.
-    pub(crate) fn new(graph: &'g Graph, chosen: Vec<bool>) -> ChoiceState<'g> {
+    pub(crate) fn new(graph: &'g NoiseGraph, chosen: Vec<bool>) -> ChoiceState<'g> {
         let n = graph.n_nodes();
         let mut state = ChoiceState {
             graph,
@@ -53,7 +53,7 @@ impl<'g> ChoiceState<'g> {
             noise_before: Vec::new(),
             noise_after: Vec::new(),
             work: 0,
-            most: most_noise(graph),
+            most: noise_cap(graph),
             queue: RankQueue::new(n),
             undo: Vec::new(),
         };
@@ -119,8 +119,8 @@ impl<'g> ChoiceState<'g> {
         let mark = self.mark();
         self.undo.push(UndoStep::Flip(s));
         self.flip(s);
-        self.seed(s);
-        if self.follow() {
+        self.queue_flip(s);
+        if self.propagate() {
             return true;
         }
         self.roll_back(mark);
@@ -133,16 +133,16 @@ impl<'g> ChoiceState<'g> {
         debug_assert!(!self.chosen[s as usize], "only a site that is not chosen can be put in");
         self.undo.push(UndoStep::Flip(s));
         self.flip(s);
-        if self.graph.cyclic {
+        if self.graph.is_cyclic {
             self.recompute();
             return self.is_legal();
         }
-        self.seed(s);
-        self.follow()
+        self.queue_flip(s);
+        self.propagate()
     }
 
     /// Updates the noise after the nodes of a flipped site, and queues their users.
-    fn seed(&mut self, s: u32) {
+    fn queue_flip(&mut self, s: u32) {
         let graph = self.graph;
         for &v in graph.nodes_of.of(s) {
             let i = v as usize;
@@ -167,7 +167,7 @@ impl<'g> ChoiceState<'g> {
 
     /// Propagates queued changes. At the first node over its limit, clears the queue and returns
     /// false.
-    fn follow(&mut self) -> bool {
+    fn propagate(&mut self) -> bool {
         let graph = self.graph;
         // In a cycle without limits, noise may be unbounded; then everything is recomputed.
         let most = self.work + 1000 + 64 * graph.n_nodes() as u64;
@@ -175,12 +175,12 @@ impl<'g> ChoiceState<'g> {
             let v = graph.order[rank as usize];
             let i = v as usize;
             self.work += 1;
-            let p = graph.before(v, |u| self.noise_after[u as usize]).min(self.most);
+            let p = graph.noise_before(v, |u| self.noise_after[u as usize]).min(self.most);
             if p > graph.limit[i] {
                 self.queue.clear();
                 return false;
             }
-            if graph.cyclic && self.work > most {
+            if graph.is_cyclic && self.work > most {
                 self.queue.clear();
                 self.recompute();
                 return self.is_legal();
@@ -189,7 +189,8 @@ impl<'g> ChoiceState<'g> {
                 continue;
             }
             let s = graph.site[i];
-            let e = if s != NONE && self.chosen[s as usize] { graph.reset[s as usize] } else { p };
+            let e =
+                if s != NO_INDEX && self.chosen[s as usize] { graph.reset[s as usize] } else { p };
             self.undo.push(UndoStep::Noise {
                 node: v,
                 p: self.noise_before[i],
@@ -207,12 +208,12 @@ impl<'g> ChoiceState<'g> {
     }
 
     /// Computes the noise before and after each node from scratch.
-    fn solve(&mut self) -> (Vec<Bits>, Vec<Bits>) {
+    fn solve(&mut self) -> (Vec<NoiseBits>, Vec<NoiseBits>) {
         let graph = self.graph;
         let n = graph.n_nodes();
         let (mut p, mut e) = (vec![0; n], vec![0; n]);
-        let after = |v: u32, p: Bits| match graph.site[v as usize] {
-            s if s != NONE && self.chosen[s as usize] => graph.reset[s as usize],
+        let after = |v: u32, p: NoiseBits| match graph.site[v as usize] {
+            s if s != NO_INDEX && self.chosen[s as usize] => graph.reset[s as usize],
             _ => p,
         };
         let most = self.most;

@@ -4,40 +4,43 @@ use std::sync::Arc;
 
 use num_integer::gcd;
 
-use crate::question::graph::{Graph, NONE};
-use crate::question::infeasible::{Infeasible, Why};
+use crate::question::graph::{NO_INDEX, NoiseGraph};
+use crate::question::infeasible::{Infeasible, InfeasibleReason};
 use crate::question::instance::Node;
-use crate::question::limits::Budget;
-use crate::question::simplify::Component;
-use crate::search::compact::{self, AnyLegal};
+use crate::question::limits::EffortBudget;
+use crate::question::simplify::InstancePart;
+use crate::search::compact::{self, AnyLegalResult};
 use crate::search::greedy;
 use crate::search::incumbent::Incumbent;
 use crate::search::state::ChoiceState;
 
 /// A part with a legal choice.
 pub(crate) struct Subproblem {
-    pub graph: Arc<Graph>,
+    pub graph: Arc<NoiseGraph>,
     pub incumbent: Arc<Incumbent>,
     /// The index of each site in the whole instance.
     pub sites: Vec<u32>,
-    /// The index of each node in the whole instance, or `NONE` for an added source.
+    /// The index of each node in the whole instance, or `NO_INDEX` for an added source.
     pub nodes: Vec<u32>,
     /// The greatest common divisor of the costs of the part. Costs and bounds of the part are in
     /// this unit.
-    pub grain: u64,
+    pub cost_unit: u64,
 }
 
 impl Subproblem {
     /// Creates a subproblem with a first legal choice, found greedily or with the solver.
-    pub(crate) fn new(mut part: Component, budget: &Budget) -> Result<Subproblem, Infeasible> {
+    pub(crate) fn new(
+        mut part: InstancePart,
+        budget: &EffortBudget,
+    ) -> Result<Subproblem, Infeasible> {
         let grain = part.instance.sites.iter().fold(0, |grain, site| gcd(grain, site.cost)).max(1);
         for site in &mut part.instance.sites {
             site.cost /= grain;
         }
-        let graph = Graph::new(&part.instance);
+        let graph = NoiseGraph::new(&part.instance);
         let first = match greedy::greedy(&graph) {
             Some(chosen) => chosen,
-            None => ask_solver(&graph, &part, budget)?,
+            None => find_legal_with_solver(&graph, &part, budget)?,
         };
         let mut state = ChoiceState::new(&graph, first);
         if budget.steps.prune {
@@ -49,11 +52,11 @@ impl Subproblem {
             incumbent,
             sites: part.sites,
             nodes: part.nodes,
-            grain,
+            cost_unit: grain,
         })
     }
 
-    /// Sets the function that is called with each better bound, in units of `grain`.
+    /// Sets the function that is called with each better bound, in units of `cost_unit`.
     pub(crate) fn with_listener(
         self,
         listener: impl Fn(u64) + Send + Sync + 'static,
@@ -64,19 +67,23 @@ impl Subproblem {
 
     /// Returns the cost and the bound, in units of the whole instance.
     pub(crate) fn cost_and_bound(&self) -> (u64, u64) {
-        let in_whole = |it: u64| it.saturating_mul(self.grain);
+        let in_whole = |it: u64| it.saturating_mul(self.cost_unit);
         (in_whole(self.incumbent.upper()), in_whole(self.incumbent.lower()))
     }
 }
 
 /// Finds a legal choice with the solver. This is needed only if a reset can raise noise; otherwise
 /// the greedy methods find one.
-fn ask_solver(graph: &Graph, part: &Component, budget: &Budget) -> Result<Vec<bool>, Infeasible> {
-    let node = part.nodes.iter().copied().find(|&v| v != NONE).unwrap_or(0);
-    let err = |why| Err(Infeasible { node: Node(node), why });
-    match compact::any_legal(graph, budget) {
-        AnyLegal::Choice(chosen) => Ok(chosen),
-        AnyLegal::None => err(Why::Contradiction),
-        AnyLegal::Unknown => err(Why::NotFound),
+fn find_legal_with_solver(
+    graph: &NoiseGraph,
+    part: &InstancePart,
+    budget: &EffortBudget,
+) -> Result<Vec<bool>, Infeasible> {
+    let node = part.nodes.iter().copied().find(|&v| v != NO_INDEX).unwrap_or(0);
+    let err = |why| Err(Infeasible { node: Node(node), reason: why });
+    match compact::find_any_legal(graph, budget) {
+        AnyLegalResult::Choice(chosen) => Ok(chosen),
+        AnyLegalResult::None => err(InfeasibleReason::Contradiction),
+        AnyLegalResult::Unknown => err(InfeasibleReason::NotFound),
     }
 }

@@ -23,7 +23,7 @@ pub struct Placement {
     pub certificate: Certificate,
     /// Statistics of the run.
     #[serde(skip)]
-    pub stats: Stats,
+    pub stats: PlacementStats,
 }
 
 /// The state of the proof that a placement is the cheapest.
@@ -39,19 +39,19 @@ pub enum Optimality {
 /// Statistics of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct PlacementStats {
     /// Number of sites of the instance.
-    pub sites: usize,
+    pub n_sites: usize,
     /// Number of forced sites: every legal choice contains them.
-    pub forced: usize,
+    pub n_forced: usize,
     /// Number of idle sites: some cheapest choice contains none of them.
-    pub idle: usize,
+    pub n_idle: usize,
     /// Number of independent parts after the simplification.
-    pub parts: usize,
+    pub n_parts: usize,
     /// Number of parts with a proven optimum.
-    pub parts_proven: usize,
+    pub n_proven_parts: usize,
     /// Number of sites of the largest part.
-    pub largest_part: usize,
+    pub n_largest_part_sites: usize,
     /// Cost of the first legal answer.
     pub greedy_cost: u64,
     /// Time until the first legal answer.

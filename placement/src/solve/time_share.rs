@@ -16,34 +16,34 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::exact::prove;
-use crate::question::graph::Graph;
-use crate::question::limits::{Budget, Clock, Steps};
+use crate::question::graph::NoiseGraph;
+use crate::question::limits::{EffortBudget, EnabledSteps, RunClock};
 use crate::search::anneal::{improve, improve_for};
 use crate::search::incumbent::Incumbent;
 
 /// Improves and proves one part with a share of the remaining effort. Returns the work done.
 pub(crate) fn solve(
-    graph: &Arc<Graph>,
+    graph: &Arc<NoiseGraph>,
     incumbent: &Arc<Incumbent>,
-    clock: &Clock,
-    share: Share,
+    clock: &RunClock,
+    share: EffortShare,
     report: &mut dyn FnMut(&Incumbent),
 ) -> u64 {
     incumbent.resume();
     let n = graph.n_sites() as u64;
     let end = share.end;
     let stop = || clock.is_over() || end.is_some_and(|end| Instant::now() >= end);
-    let mut budget = Budget { stop: &stop, left: share.work, steps: share.steps };
-    if share.round == 0 && prove::at_once(graph, incumbent, &mut budget) {
+    let mut budget = EffortBudget { stop: &stop, remaining: share.work, steps: share.steps };
+    if share.round == 0 && prove::solve_small(graph, incumbent, &mut budget) {
         report(incumbent);
-        return share.work - budget.left;
+        return share.work - budget.remaining;
     }
     // The length is limited, because longer runs follow for a large part anyway.
-    let visits = (n * 500).min(2_000_000).min(budget.left / 10);
+    let visits = (n * 500).min(2_000_000).min(budget.remaining / 10);
     improve_for(graph, incumbent, 1 + (share.round << 32), visits, &mut budget);
     report(incumbent);
     if incumbent.is_proven() || budget.is_spent() {
-        return share.work - budget.left;
+        return share.work - budget.remaining;
     }
     if share.work == u64::MAX {
         let first = if n <= 2000 { Duration::from_millis(30) } else { Duration::ZERO };
@@ -55,54 +55,55 @@ pub(crate) fn solve(
         return 0;
     }
     // The proof gets half of the work, annealing the rest.
-    let mut proof = Budget { stop: &stop, left: budget.left / 2, steps: share.steps };
-    let given = proof.left;
+    let mut proof =
+        EffortBudget { stop: &stop, remaining: budget.remaining / 2, steps: share.steps };
+    let given = proof.remaining;
     if share.steps.prove {
         prove::prove(graph, incumbent, &mut proof);
     }
-    budget.spend(given - proof.left);
+    budget.spend(given - proof.remaining);
     report(incumbent);
-    let mut length = n.saturating_mul(LENGTH);
+    let mut length = n.saturating_mul(VISITS_PER_SITE);
     let mut seed = 2 + (share.round << 32);
     while !budget.is_spent() && !incumbent.is_done() && share.steps.anneal {
-        let visits = if budget.left / 5 < length * 2 { budget.left } else { length };
-        let before = budget.left;
+        let visits = if budget.remaining / 5 < length * 2 { budget.remaining } else { length };
+        let before = budget.remaining;
         improve_for(graph, incumbent, seed, visits, &mut budget);
-        if budget.left == before {
+        if budget.remaining == before {
             break;
         }
         report(incumbent);
         length = length.saturating_mul(4);
         seed += 1;
     }
-    share.work - budget.left
+    share.work - budget.remaining
 }
 
 /// While the proof uses all processors, annealing works for this time and then sleeps at least as
 /// long. Without sleeping it would occupy one of two processors; with half of the visits, the cost
 /// of its answers is only 0.2 % higher.
-const TURN: Duration = Duration::from_millis(5);
+const WORK_INTERVAL: Duration = Duration::from_millis(5);
 /// Node visits per site in the first long run.
-const LENGTH: u64 = 10_000;
+const VISITS_PER_SITE: u64 = 10_000;
 
 /// The effort for one part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct EffortShare {
     /// Steps of work; `u64::MAX` for no limit.
     pub work: u64,
     /// The time limit.
     pub end: Option<Instant>,
-    pub steps: Steps,
+    pub steps: EnabledSteps,
     /// Number of earlier attempts at the part.
     pub round: u64,
 }
 
 /// Anneals on this thread and proves on another until the time is over or the proof is complete.
 fn concurrent(
-    graph: &Arc<Graph>,
+    graph: &Arc<NoiseGraph>,
     incumbent: &Arc<Incumbent>,
-    clock: &Clock,
-    share: &Share,
+    clock: &RunClock,
+    share: &EffortShare,
     patience: Duration,
     report: &mut dyn FnMut(&Incumbent),
 ) {
@@ -119,7 +120,7 @@ fn concurrent(
             while clock.is_narrow() && !stop() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            let mut budget = Budget { stop: &stop, left: u64::MAX, steps };
+            let mut budget = EffortBudget { stop: &stop, remaining: u64::MAX, steps };
             prove::prove(&graph, &incumbent, &mut budget);
         })
     });
@@ -135,7 +136,7 @@ fn concurrent(
         std::thread::sleep(Duration::from_millis(1));
         report(incumbent);
     }
-    incumbent.finish();
+    incumbent.request_stop();
     report(incumbent);
     if let Some(prover) = prover {
         // The solver may notice the stop flag late; then the thread is left to end by itself.
@@ -152,10 +153,10 @@ fn concurrent(
 
 /// First proves and then anneals on this thread, until the time is over or the proof is complete.
 fn one_after_the_other(
-    graph: &Arc<Graph>,
+    graph: &Arc<NoiseGraph>,
     incumbent: &Arc<Incumbent>,
-    clock: &Clock,
-    share: &Share,
+    clock: &RunClock,
+    share: &EffortShare,
     report: &mut dyn FnMut(&Incumbent),
 ) {
     let end = share.end;
@@ -165,29 +166,29 @@ fn one_after_the_other(
         let half = end.map(|end| now + end.saturating_duration_since(now) / 2);
         let is_half_over = || half.is_some_and(|half| Instant::now() >= half);
         let stop = || over() || incumbent.is_done() || share.steps.anneal && is_half_over();
-        let mut budget = Budget { stop: &stop, left: u64::MAX, steps: share.steps };
+        let mut budget = EffortBudget { stop: &stop, remaining: u64::MAX, steps: share.steps };
         prove::prove(graph, incumbent, &mut budget);
         report(incumbent);
     }
     anneal(graph, incumbent, &over, share, report);
-    incumbent.finish();
+    incumbent.request_stop();
     report(incumbent);
 }
 
 /// Anneals in runs of growing length.
 fn anneal(
-    graph: &Arc<Graph>,
+    graph: &Arc<NoiseGraph>,
     incumbent: &Arc<Incumbent>,
     over: &(dyn Fn() -> bool + Sync),
-    share: &Share,
+    share: &EffortShare,
     report: &mut dyn FnMut(&Incumbent),
 ) {
     let end = share.end;
-    let mut length = graph.n_sites() as f64 * LENGTH as f64;
+    let mut length = graph.n_sites() as f64 * VISITS_PER_SITE as f64;
     let mut seed = 2 + (share.round << 32);
     // Node visits per second, measured in each run.
     let mut speed = 1e7;
-    let mut budget = Budget { stop: over, left: u64::MAX, steps: share.steps };
+    let mut budget = EffortBudget { stop: over, remaining: u64::MAX, steps: share.steps };
     while !over() && !incumbent.is_done() && share.steps.anneal {
         let start = Instant::now();
         let left = end.map_or(f64::INFINITY, |end| (end - start).as_secs_f64());
@@ -209,9 +210,9 @@ fn anneal(
                     report(incumbent);
                 }
                 // Without sleeping, annealing would occupy a processor that the proof can use.
-                let rests = incumbent.rests();
-                if rests > 0 && rested.elapsed() > TURN {
-                    std::thread::sleep(TURN * rests);
+                let rests = incumbent.sleep_ratio();
+                if rests > 0 && rested.elapsed() > WORK_INTERVAL {
+                    std::thread::sleep(WORK_INTERVAL * rests);
                     rested = Instant::now();
                 }
                 if whole {

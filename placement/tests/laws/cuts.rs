@@ -4,20 +4,20 @@
 use super::*;
 
 /// Returns limits with which only the relaxation and cuts prove bounds.
-fn only_cuts(work: u64) -> Limits {
-    let steps = Steps { branch: false, frontier_dp: false, ..Steps::default() };
-    Limits { work: Some(work), time: None, steps, ..Limits::default() }
+fn only_cuts(work: u64) -> PlacementLimits {
+    let steps = EnabledSteps { branch: false, frontier_dp: false, ..EnabledSteps::default() };
+    PlacementLimits { work: Some(work), time: None, steps, ..PlacementLimits::default() }
 }
 
 fn has_cut(placement: &Placement) -> bool {
     let rows = placement.certificate.parts.iter().flat_map(|it| {
         let split = it.steps.iter().filter_map(|it| match it {
-            Step::Split(of) => Some(of),
+            ProofStep::Split(of) => Some(of),
             _ => None,
         });
         it.rows.iter().chain(split.flatten().flat_map(|it| &it.rows))
     });
-    rows.into_iter().any(|it| matches!(it, Row::Cut(_)))
+    rows.into_iter().any(|it| matches!(it, ProofRow::Cut(_)))
 }
 
 #[test]
@@ -25,7 +25,8 @@ fn cuts_never_exceed_exhaustive_search() {
     let mut random = Random::new(31);
     let mut n_cut = 0;
     for i in 0..1500 {
-        let shape = if i % 3 == 0 { ALL } else { Shape { weights: i % 2 == 0, ..PLAIN } };
+        let shape =
+            if i % 3 == 0 { ALL } else { InstanceFeatures { weights: i % 2 == 0, ..PLAIN } };
         let instance = random_instance(&mut random, 14, shape);
         let mut limits = only_cuts(3_000_000);
         limits.steps.fix = i % 2 == 0;
@@ -48,7 +49,7 @@ fn cuts_prove_more_than_the_relaxation() {
     let without = place(&instance, &limits).unwrap();
     assert!(has_cut(&with) && !has_cut(&without));
     assert!(with.lower_bound > without.lower_bound, "{with:?}");
-    let all = place(&instance, &Limits { work: Some(200_000_000), ..quick() }).unwrap();
+    let all = place(&instance, &PlacementLimits { work: Some(200_000_000), ..quick() }).unwrap();
     assert_eq!((all.cost, all.proof), (78, Optimality::Optimal));
     assert!(with.lower_bound <= 78);
 }

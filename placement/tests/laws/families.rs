@@ -5,22 +5,24 @@ use super::*;
 
 /// A noise model.
 #[derive(Clone, Copy)]
-struct Scale {
-    fresh: Bits,
-    budget: Bits,
-    reset: Bits,
+struct NoiseScale {
+    fresh: NoiseBits,
+    budget: NoiseBits,
+    reset: NoiseBits,
     /// Maximum noise that an addition adds.
-    most: usize,
+    max_growth: usize,
     /// The largest cost of a site.
     price: usize,
 }
 
-const BUILT_IN: Scale = Scale { fresh: 12, budget: 26, reset: 12, most: 1, price: 1 };
-const COARSE: Scale = Scale { fresh: 40, budget: 1200, reset: 90, most: 300, price: 1000 };
-const LEVELS: Scale = Scale { fresh: 0, budget: 3, reset: 0, most: 1, price: 3 };
+const BUILT_IN: NoiseScale =
+    NoiseScale { fresh: 12, budget: 26, reset: 12, max_growth: 1, price: 1 };
+const COARSE: NoiseScale =
+    NoiseScale { fresh: 40, budget: 1200, reset: 90, max_growth: 300, price: 1000 };
+const LEVELS: NoiseScale = NoiseScale { fresh: 0, budget: 3, reset: 0, max_growth: 1, price: 3 };
 
 struct Family<'a> {
-    scale: Scale,
+    scale: NoiseScale,
     random: &'a mut Random,
     instance: Instance,
 }
@@ -37,7 +39,7 @@ impl Family<'_> {
     }
 
     fn add(&mut self, a: Node, b: Node) -> Node {
-        let plus = 1 + self.random.below(self.scale.most) as Bits;
+        let plus = 1 + self.random.below(self.scale.max_growth) as NoiseBits;
         self.op(NodeRule::Max(plus), &[a, b])
     }
 
@@ -46,7 +48,7 @@ impl Family<'_> {
     }
 }
 
-type Make = fn(&mut Family, usize);
+type BuildFamily = fn(&mut Family, usize);
 
 /// A chain of additions and some squarings.
 fn chain(it: &mut Family, n: usize) {
@@ -137,15 +139,15 @@ fn loops(it: &mut Family, n: usize) {
 fn sweeps_a_multiplier_in_a_narrow_order() {
     let instance = multiplier(6);
     for branch in [true, false] {
-        let steps = Steps { branch, ..Steps::default() };
-        let limits = Limits { work: Some(100_000_000), steps, ..quick() };
+        let steps = EnabledSteps { branch, ..EnabledSteps::default() };
+        let limits = PlacementLimits { work: Some(100_000_000), steps, ..quick() };
         let placement = place(&instance, &limits).unwrap();
         check_laws(&instance, &placement);
         assert_eq!((placement.cost, placement.proof), (78, Optimality::Optimal));
     }
 }
 
-const FAMILIES: [(&str, Make); 7] = [
+const FAMILIES: [(&str, BuildFamily); 7] = [
     ("chain", chain),
     ("tree", tree),
     ("hub", hub),
@@ -155,7 +157,7 @@ const FAMILIES: [(&str, Make); 7] = [
     ("loops", loops),
 ];
 
-fn make(random: &mut Random, scale: Scale, family: Make, n: usize) -> Instance {
+fn make(random: &mut Random, scale: NoiseScale, family: BuildFamily, n: usize) -> Instance {
     let mut it = Family { scale, random, instance: Instance::default() };
     family(&mut it, n);
     it.instance
@@ -186,7 +188,7 @@ fn larger_programs_keep_the_laws_and_most_are_proven() {
             for n in [20, 40, 90, 150] {
                 let instance = make(&mut random, scale, family, n);
                 let work = if n <= 90 { 100_000_000 } else { 1_000_000 };
-                let limits = Limits { work: Some(work), ..quick() };
+                let limits = PlacementLimits { work: Some(work), ..quick() };
                 match place(&instance, &limits) {
                     Ok(placement) => {
                         check_laws(&instance, &placement);
@@ -194,7 +196,7 @@ fn larger_programs_keep_the_laws_and_most_are_proven() {
                     }
                     Err(why) => {
                         let all = vec![true; instance.sites.len()];
-                        assert!(!evaluate::legal(&instance, &all), "{name}: {why:?}");
+                        assert!(!evaluate::is_legal(&instance, &all), "{name}: {why:?}");
                         n_proven += 1;
                     }
                 }

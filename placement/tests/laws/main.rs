@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use noisy_placement::{
-    Bits, Infeasible, Instance, Limits, Node, NodeRule, Optimality, Phase, Placement, Progress,
-    Row, Site, Step, Steps, Why, evaluate, place, place_with,
+    EnabledSteps, Infeasible, InfeasibleReason, Instance, Node, NodeRule, NoiseBits, Optimality,
+    Placement, PlacementLimits, PlacementPhase, PlacementProgress, ProofRow, ProofStep, Site,
+    evaluate, place, place_with,
 };
 
 use programs::{BUDGET, FRESH, Program, multiplier, window_program};
@@ -32,7 +33,7 @@ fn exhaustive(instance: &Instance) -> Option<u64> {
     };
     let mut all: Vec<(u64, u32)> = (0..1_u32 << n).map(|bits| (cost(bits), bits)).collect();
     all.sort_unstable();
-    all.into_iter().find(|it| evaluate::legal(instance, &choice(it.1))).map(|it| it.0)
+    all.into_iter().find(|it| evaluate::is_legal(instance, &choice(it.1))).map(|it| it.0)
 }
 
 /// Checks the laws that hold for every placement, for any limits.
@@ -45,13 +46,13 @@ fn check_laws(instance: &Instance, placement: &Placement) {
     }
     assert!(placement.sites.is_sorted());
     assert_eq!(cost, placement.cost);
-    assert!(evaluate::legal(instance, &chosen));
+    assert!(evaluate::is_legal(instance, &chosen));
     assert!(placement.lower_bound <= cost);
     assert_eq!(placement.proof == Optimality::Optimal, placement.lower_bound == cost);
     for &Site(s) in &placement.sites {
         chosen[s as usize] = false;
         assert!(
-            !evaluate::legal(instance, &chosen),
+            !evaluate::is_legal(instance, &chosen),
             "site {s} is useless: {placement:?} {instance:?}"
         );
         chosen[s as usize] = true;
@@ -60,11 +61,11 @@ fn check_laws(instance: &Instance, placement: &Placement) {
 
 /// Checks that `place` agrees with exhaustive search, with and without the first sweep. With it,
 /// most instances never reach the other steps.
-fn check(instance: &Instance, limits: &Limits) {
+fn check(instance: &Instance, limits: &PlacementLimits) {
     let expected = exhaustive(instance);
     for sweep_first in [true, false] {
-        let steps = Steps { sweep_first, ..limits.steps };
-        match (place(instance, &Limits { steps, ..limits.clone() }), expected) {
+        let steps = EnabledSteps { sweep_first, ..limits.steps };
+        match (place(instance, &PlacementLimits { steps, ..limits.clone() }), expected) {
             (Ok(placement), Some(best)) => {
                 check_laws(instance, &placement);
                 assert_eq!((placement.cost, placement.lower_bound), (best, best), "{instance:?}");
@@ -77,7 +78,7 @@ fn check(instance: &Instance, limits: &Limits) {
 
 /// The features that a random instance may have.
 #[derive(Clone, Copy)]
-struct Shape {
+struct InstanceFeatures {
     cycles: bool,
     shared: bool,
     weights: bool,
@@ -86,20 +87,21 @@ struct Shape {
     resets: bool,
 }
 
-const PLAIN: Shape =
-    Shape { cycles: false, shared: false, weights: false, limits: false, resets: false };
-const ALL: Shape = Shape { cycles: true, shared: true, weights: true, limits: true, resets: true };
+const PLAIN: InstanceFeatures =
+    InstanceFeatures { cycles: false, shared: false, weights: false, limits: false, resets: false };
+const ALL: InstanceFeatures =
+    InstanceFeatures { cycles: true, shared: true, weights: true, limits: true, resets: true };
 
-fn random_instance(random: &mut Random, most_sites: usize, shape: Shape) -> Instance {
+fn random_instance(random: &mut Random, most_sites: usize, shape: InstanceFeatures) -> Instance {
     let mut instance = Instance::default();
     let n_nodes = 3 + random.below(22);
     let level = random.below(3) == 0;
-    let (fresh, budget) = if level { (0, 3) } else { (3, 3 + 4 + random.below(4) as Bits) };
+    let (fresh, budget) = if level { (0, 3) } else { (3, 3 + 4 + random.below(4) as NoiseBits) };
     for i in 0..n_nodes {
         let limit = match random.below(if shape.limits { 8 } else { usize::MAX }) {
             0 => budget - 1,
             // The compact model cannot express unbounded noise, so without cores there is no proof.
-            1 if !(shape.cycles && shape.resets) => Bits::MAX,
+            1 if !(shape.cycles && shape.resets) => NoiseBits::MAX,
             _ => budget,
         };
         let reset = match random.below(if shape.resets { 6 } else { usize::MAX }) {
@@ -125,7 +127,7 @@ fn random_instance(random: &mut Random, most_sites: usize, shape: Shape) -> Inst
             continue;
         }
         let (rule, operands) = match random.below(12) {
-            0 => (NodeRule::Source(fresh + random.below(2) as Bits), vec![]),
+            0 => (NodeRule::Source(fresh + random.below(2) as NoiseBits), vec![]),
             1 | 2 => (NodeRule::Max(0), vec![a, b]),
             3..=7 => (NodeRule::Max(1), vec![a, b]),
             8 => (NodeRule::Sum(0), vec![a, a]),
@@ -138,12 +140,12 @@ fn random_instance(random: &mut Random, most_sites: usize, shape: Shape) -> Inst
     instance
 }
 
-fn quick() -> Limits {
-    Limits { work: Some(20_000_000), time: None, ..Limits::default() }
+fn quick() -> PlacementLimits {
+    PlacementLimits { work: Some(20_000_000), time: None, ..PlacementLimits::default() }
 }
 
 #[test]
-fn mul_add_add_needs_nothing() {
+fn mul_add_add_needs_no_reset() {
     let mut program = Program::default();
     let a = program.encode();
     let m = program.mul(a, a);
@@ -154,7 +156,7 @@ fn mul_add_add_needs_nothing() {
 }
 
 #[test]
-fn one_reduce_serves_two_branches() {
+fn one_reset_suffices_for_two_branches() {
     let mut program = Program::default();
     let a = program.encode();
     let m = program.mul(a, a);
@@ -169,7 +171,7 @@ fn one_reduce_serves_two_branches() {
 }
 
 #[test]
-fn three_squarings_need_three() {
+fn three_squarings_need_three_resets() {
     let mut program = Program::default();
     let (a, b) = (program.encode(), program.encode());
     let mut v = program.mul(a, b);
@@ -178,7 +180,7 @@ fn three_squarings_need_three() {
     }
     let placement = place(&program.0, &quick()).unwrap();
     assert_eq!(placement.sites, [Site(0), Site(1), Site(2)]);
-    assert_eq!(placement.stats.forced, 3);
+    assert_eq!(placement.stats.n_forced, 3);
 }
 
 #[test]
@@ -204,12 +206,12 @@ fn equals_exhaustive_search_feature_by_feature() {
     let mut random = Random::new(9);
     for _ in 0..400 {
         for shape in [
-            Shape { cycles: true, ..PLAIN },
-            Shape { resets: false, ..ALL },
-            Shape { shared: true, ..PLAIN },
-            Shape { weights: true, ..PLAIN },
-            Shape { limits: true, ..PLAIN },
-            Shape { resets: true, ..PLAIN },
+            InstanceFeatures { cycles: true, ..PLAIN },
+            InstanceFeatures { resets: false, ..ALL },
+            InstanceFeatures { shared: true, ..PLAIN },
+            InstanceFeatures { weights: true, ..PLAIN },
+            InstanceFeatures { limits: true, ..PLAIN },
+            InstanceFeatures { resets: true, ..PLAIN },
         ] {
             check(&random_instance(&mut random, 9, shape), &quick());
         }
@@ -227,7 +229,7 @@ fn equals_exhaustive_search_on_fourteen_sites() {
 #[test]
 fn works_without_any_single_step() {
     let mut random = Random::new(11);
-    let switches: [fn(&mut Steps) -> &mut bool; 11] = [
+    let switches: [fn(&mut EnabledSteps) -> &mut bool; 11] = [
         |s| &mut s.force,
         |s| &mut s.split,
         |s| &mut s.prune,
@@ -275,7 +277,10 @@ fn locates_infeasibility() {
     let a = instance.push(NodeRule::Source(5), &[], 9, None);
     let b = instance.push(NodeRule::Sum(0), &[a, a], 9, None);
     let err = place(&instance, &quick()).unwrap_err();
-    assert_eq!(err, Infeasible { node: b, why: Why::Over { least: 10, limit: 9 } });
+    assert_eq!(
+        err,
+        Infeasible { node: b, reason: InfeasibleReason::OverLimit { least: 10, limit: 9 } }
+    );
     // A cycle that raises noise and has no site.
     let mut instance = Instance::default();
     let a = instance.push(NodeRule::Source(5), &[], 9, None);
@@ -288,10 +293,10 @@ fn locates_infeasibility() {
 fn reports_malformed_instances() {
     let mut instance = Instance::default();
     instance.push(NodeRule::Max(0), &[Node(7)], 9, None);
-    assert_eq!(place(&instance, &quick()).unwrap_err().why, Why::Malformed);
+    assert_eq!(place(&instance, &quick()).unwrap_err().reason, InfeasibleReason::Malformed);
     let mut instance = Instance::default();
     instance.push(NodeRule::Max(0), &[], 9, Some(Site(0)));
-    assert_eq!(place(&instance, &quick()).unwrap_err().why, Why::Malformed);
+    assert_eq!(place(&instance, &quick()).unwrap_err().reason, InfeasibleReason::Malformed);
 }
 
 #[test]
@@ -308,7 +313,8 @@ fn costs_saturate() {
         for site in &mut instance.sites {
             site.cost = [1, 1 << 40, u64::MAX / 2, u64::MAX][random.below(4)];
         }
-        if let Ok(placement) = place(&instance, &Limits { work: Some(100_000), ..quick() }) {
+        if let Ok(placement) = place(&instance, &PlacementLimits { work: Some(100_000), ..quick() })
+        {
             let best = exhaustive(&instance).unwrap_or(u64::MAX);
             assert!(placement.lower_bound <= best && best <= placement.cost, "{instance:?}");
         }
@@ -321,10 +327,10 @@ fn answers_legally_after_a_cancellation_at_any_time() {
     let instance = window_program(&mut random, 600);
     for i in 0..12 {
         let cancel = Arc::new(AtomicBool::new(false));
-        let limits = Limits {
+        let limits = PlacementLimits {
             time: Some(Duration::from_secs(60)),
             cancel: Some(Arc::clone(&cancel)),
-            ..Limits::default()
+            ..PlacementLimits::default()
         };
         let after = Duration::from_millis(1 + 17 * i);
         let timer = std::thread::spawn(move || {
@@ -342,13 +348,13 @@ fn answers_legally_after_a_cancellation_at_any_time() {
 }
 
 #[test]
-fn proves_nothing_beside_the_search_while_it_is_narrow() {
+fn runs_no_concurrent_proof_while_single_threaded() {
     let instance = window_program(&mut Random::new(13), 600);
     let bound = |is_narrow| {
-        let limits = Limits {
+        let limits = PlacementLimits {
             time: Some(Duration::from_secs(2)),
-            is_narrow: Some(Arc::new(AtomicBool::new(is_narrow))),
-            ..Limits::default()
+            is_single_threaded: Some(Arc::new(AtomicBool::new(is_narrow))),
+            ..PlacementLimits::default()
         };
         let placement = place(&instance, &limits).unwrap();
         check_laws(&instance, &placement);
@@ -368,7 +374,7 @@ fn answers_legally_after_an_interruption_at_any_step() {
         for _ in 0..17 {
             let work = 1 << random.below(18);
             let work = Some(work + random.below(work as usize) as u64);
-            let placement = place(&instance, &Limits { work, ..quick() }).unwrap();
+            let placement = place(&instance, &PlacementLimits { work, ..quick() }).unwrap();
             check_laws(&instance, &placement);
             assert!(placement.lower_bound <= best.cost && best.lower_bound <= placement.cost);
         }
@@ -377,7 +383,8 @@ fn answers_legally_after_an_interruption_at_any_step() {
     let instance = window_program(&mut random, 400);
     for n in 0..12 {
         let cancel = Arc::new(AtomicBool::new(false));
-        let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let limits =
+            PlacementLimits { cancel: Some(Arc::clone(&cancel)), ..PlacementLimits::default() };
         let mut heard = 0;
         let placement = place_with(&instance, &limits, &mut |_| {
             heard += 1;
@@ -391,10 +398,17 @@ fn answers_legally_after_an_interruption_at_any_step() {
 fn answers_legally_without_time() {
     let instance = window_program(&mut Random::new(14), 300);
     for limits in [
-        Limits { time: Some(Duration::ZERO), ..Limits::default() },
-        Limits { time: None, work: Some(0), ..Limits::default() },
-        Limits { time: Some(Duration::MAX), work: Some(1000), ..Limits::default() },
-        Limits { cancel: Some(Arc::new(AtomicBool::new(true))), ..Limits::default() },
+        PlacementLimits { time: Some(Duration::ZERO), ..PlacementLimits::default() },
+        PlacementLimits { time: None, work: Some(0), ..PlacementLimits::default() },
+        PlacementLimits {
+            time: Some(Duration::MAX),
+            work: Some(1000),
+            ..PlacementLimits::default()
+        },
+        PlacementLimits {
+            cancel: Some(Arc::new(AtomicBool::new(true))),
+            ..PlacementLimits::default()
+        },
     ] {
         check_laws(&instance, &place(&instance, &limits).unwrap());
     }
@@ -404,7 +418,8 @@ fn answers_legally_without_time() {
 fn repeats_an_answer_under_a_work_limit() {
     let instance = window_program(&mut Random::new(15), 400);
     let run = || {
-        let limits = Limits { time: None, work: Some(3_000_000), ..Limits::default() };
+        let limits =
+            PlacementLimits { time: None, work: Some(3_000_000), ..PlacementLimits::default() };
         let placement = place(&instance, &limits).unwrap();
         (placement.sites, placement.cost, placement.lower_bound)
     };
@@ -412,7 +427,7 @@ fn repeats_an_answer_under_a_work_limit() {
 }
 
 /// Returns the disjoint union of two instances.
-fn side_by_side(a: &Instance, b: &Instance) -> Instance {
+fn disjoint_union(a: &Instance, b: &Instance) -> Instance {
     let mut out = a.clone();
     let (n_nodes, n_sites) = (a.nodes.len() as u32, a.sites.len() as u32);
     for site in &b.sites {
@@ -428,7 +443,7 @@ fn side_by_side(a: &Instance, b: &Instance) -> Instance {
 }
 
 #[test]
-fn gives_the_effort_that_easy_parts_leave_to_hard_ones() {
+fn gives_unused_effort_of_easy_parts_to_hard_ones() {
     // The easy part is larger, so it is solved later. It is proven quickly, because one reset
     // suffices for all branches.
     let mut easy = Program::default();
@@ -437,7 +452,8 @@ fn gives_the_effort_that_easy_parts_leave_to_hard_ones() {
     for _ in 0..500 {
         (0..4).fold(center, |last, _| easy.add(last, a));
     }
-    let with = |work| Limits { time: None, work: Some(work), ..Limits::default() };
+    let with =
+        |work| PlacementLimits { time: None, work: Some(work), ..PlacementLimits::default() };
     let mut n_seen = 0;
     'seeds: for seed in 0..10 {
         let hard = window_program(&mut Random::new(seed), 250);
@@ -447,10 +463,10 @@ fn gives_the_effort_that_easy_parts_leave_to_hard_ones() {
             if proof(work / 8) == Optimality::Optimal || proof(work / 2) == Optimality::Gap {
                 continue;
             }
-            let both = place(&side_by_side(&easy.0, &hard), &with(work)).unwrap();
+            let both = place(&disjoint_union(&easy.0, &hard), &with(work)).unwrap();
             assert_eq!(
-                (both.proof, both.stats.parts_proven),
-                (Optimality::Optimal, both.stats.parts)
+                (both.proof, both.stats.n_proven_parts),
+                (Optimality::Optimal, both.stats.n_parts)
             );
             n_seen += 1;
             if n_seen == 2 {
@@ -464,8 +480,9 @@ fn gives_the_effort_that_easy_parts_leave_to_hard_ones() {
 #[test]
 fn progress_only_improves() {
     let instance = window_program(&mut Random::new(16), 300);
-    let mut last: Option<Progress> = None;
-    let limits = Limits { time: Some(Duration::from_millis(500)), ..Limits::default() };
+    let mut last: Option<PlacementProgress> = None;
+    let limits =
+        PlacementLimits { time: Some(Duration::from_millis(500)), ..PlacementLimits::default() };
     let placement = place_with(&instance, &limits, &mut |now| {
         if let Some(last) = last {
             assert!(now.cost <= last.cost && now.lower_bound >= last.lower_bound);
@@ -473,20 +490,20 @@ fn progress_only_improves() {
         last = Some(*now);
     });
     let (placement, last) = (placement.unwrap(), last.unwrap());
-    assert_eq!((last.phase, last.cost), (Phase::Done, placement.cost));
+    assert_eq!((last.phase, last.cost), (PlacementPhase::Done, placement.cost));
 }
 
 #[test]
 fn does_not_count_up_to_a_distant_limit() {
     // The noise would reach the limit after two billion iterations of the cycle. (Cores are off,
     // because they need a step for each level.)
-    let steps = Steps { cores: false, ..Steps::default() };
+    let steps = EnabledSteps { cores: false, ..EnabledSteps::default() };
     let mut instance = Instance::default();
     let a = instance.push(NodeRule::Source(FRESH), &[], BUDGET, None);
     let site = Some(instance.push_site(1, FRESH));
     instance.push(NodeRule::Max(1), &[a, Node(2)], 1 << 31, None);
     instance.push(NodeRule::Max(1), &[Node(1)], 1 << 31, site);
-    let placement = place(&instance, &Limits { steps, ..quick() }).unwrap();
+    let placement = place(&instance, &PlacementLimits { steps, ..quick() }).unwrap();
     check_laws(&instance, &placement);
     assert_eq!((placement.cost, exhaustive(&instance)), (1, Some(1)));
 }
@@ -510,11 +527,11 @@ fn accepts_operands_after_their_users() {
 fn bounds_a_large_part_in_clusters() {
     // The bounds with and without clusters must be consistent.
     let instance = window_program(&mut Random::new(17), 7500);
-    let limits = |cluster| Limits {
+    let limits = |cluster| PlacementLimits {
         time: None,
         work: Some(6_000_000),
-        steps: Steps { partition: cluster, anneal: false, ..Steps::default() },
-        ..Limits::default()
+        steps: EnabledSteps { partition: cluster, anneal: false, ..EnabledSteps::default() },
+        ..PlacementLimits::default()
     };
     let [with, without] = [true, false].map(|on| place(&instance, &limits(on)).unwrap());
     check_laws_of_large(&instance, &with);
@@ -528,7 +545,11 @@ fn stops_concurrent_clusters_on_request() {
     let instance = window_program(&mut Random::new(19), 3500);
     for n in [1, 4] {
         let cancel = Arc::new(AtomicBool::new(false));
-        let limits = Limits { time: None, cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let limits = PlacementLimits {
+            time: None,
+            cancel: Some(Arc::clone(&cancel)),
+            ..PlacementLimits::default()
+        };
         let mut heard = 0;
         let placement = place_with(&instance, &limits, &mut |_| {
             heard += 1;
@@ -542,6 +563,6 @@ fn stops_concurrent_clusters_on_request() {
 fn check_laws_of_large(instance: &Instance, placement: &Placement) {
     let mut chosen = vec![false; instance.sites.len()];
     placement.sites.iter().for_each(|s| chosen[s.0 as usize] = true);
-    assert!(evaluate::legal(instance, &chosen));
+    assert!(evaluate::is_legal(instance, &chosen));
     assert!(placement.lower_bound <= placement.cost);
 }

@@ -1,12 +1,12 @@
 //! Programs with the built-in noise model, for the laws and for the unit tests of the crate.
 
 use crate::random::Random;
-use crate::{Bits, Instance, Node, NodeRule};
+use crate::{Instance, Node, NodeRule, NoiseBits};
 
 /// Noise of a fresh value, and after a reset.
-pub(crate) const FRESH: Bits = 12;
+pub(crate) const FRESH: NoiseBits = 12;
 /// The limit of every op.
-pub(crate) const BUDGET: Bits = 26;
+pub(crate) const BUDGET: NoiseBits = 26;
 
 /// A program with the built-in noise model. Each result can be reset at cost 1.
 #[derive(Default)]

@@ -1,39 +1,39 @@
 //! Tests that no program needs fewer reductions than the bound: enumerates all small programs, and
 //! generates random ones.
 
-use super::least;
-use crate::scale::Scale;
-use crate::straight::{Leaf, Line, Reg, Straight};
+use super::least_reductions;
+use crate::scale::NoiseParameters;
+use crate::straight::{ProgramInput, Reg, StraightLine, StraightProgram};
 
-fn scale(reset: u32, budget: u32) -> Scale {
-    Scale { reset, budget, add: 1, mask: 31 }
+fn scale(reset: u32, budget: u32) -> NoiseParameters {
+    NoiseParameters { reset, budget, add: 1, mask: 31 }
 }
 
 /// A program with reductions, which is extended op by op.
 #[derive(Clone)]
-struct Grown {
-    program: Straight,
+struct GrowingProgram {
+    program: StraightProgram,
     /// The available values with their noise. A reduction adds another entry for the same line.
     values: Vec<(Reg, u32)>,
     n_reductions: u64,
 }
 
-impl Grown {
-    fn new(leaves: &[Leaf]) -> Self {
-        let mut program = Straight::default();
+impl GrowingProgram {
+    fn new(leaves: &[ProgramInput]) -> Self {
+        let mut program = StraightProgram::default();
         let values = leaves.iter().map(|&it| (program.leaf(it), it.noise)).collect();
         Self { program, values, n_reductions: 0 }
     }
 
     /// Returns the program with one more op, if it is legal.
-    fn with(&self, kind: usize, a: usize, b: usize, scale: Scale) -> Option<Self> {
+    fn with(&self, kind: usize, a: usize, b: usize, scale: NoiseParameters) -> Option<Self> {
         let mut out = self.clone();
         let (left, right) = (self.values[a], self.values[b]);
         let sum = left.1.max(right.1) + 1;
         let (reg, noise) = match kind {
-            0 => (out.program.push(Line::Add(left.0, right.0)), sum),
-            1 => (out.program.push(Line::Sub(left.0, right.0)), sum),
-            2 => (out.program.push(Line::Mul(left.0, right.0)), left.1 + right.1),
+            0 => (out.program.push(StraightLine::Add(left.0, right.0)), sum),
+            1 => (out.program.push(StraightLine::Sub(left.0, right.0)), sum),
+            2 => (out.program.push(StraightLine::Mul(left.0, right.0)), left.1 + right.1),
             _ if left.1 <= scale.reset => return None,
             _ => {
                 out.n_reductions += 1;
@@ -45,17 +45,17 @@ impl Grown {
     }
 
     /// Compares the bound with the number of reductions. The last value is the output.
-    fn check(&self, scale: Scale) -> u64 {
+    fn check(&self, scale: NoiseParameters) -> u64 {
         let mut program = self.program.clone();
         program.outputs = self.values.last().map(|it| it.0).into_iter().collect();
-        let bound = least(&program, scale, &|| false);
+        let bound = least_reductions(&program, scale, &|| false);
         let n = self.n_reductions;
         assert!(bound <= n, "at least {bound} reductions, but {n} do: {program:?} {scale:?}");
         bound
     }
 
     /// Checks all programs with up to `n_ops` more ops. Counts them in `found` by their bounds.
-    fn all(&self, n_ops: usize, scale: Scale, found: &mut [u64; 8]) {
+    fn all(&self, n_ops: usize, scale: NoiseParameters, found: &mut [u64; 8]) {
         found[self.check(scale) as usize] += 1;
         if n_ops == 0 {
             return;
@@ -75,8 +75,8 @@ impl Grown {
     }
 }
 
-fn variable(noise: u32) -> Leaf {
-    Leaf { noise, constant: None }
+fn variable(noise: u32) -> ProgramInput {
+    ProgramInput { noise, constant: None }
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn no_small_program_needs_less_than_the_bound() {
     let mut found = [0; 8];
     for (reset, budget, leaves) in [
         (1, 2, vec![variable(1); 2]),
-        (1, 2, vec![variable(2), variable(1), Leaf { noise: 1, constant: Some(3) }]),
+        (1, 2, vec![variable(2), variable(1), ProgramInput { noise: 1, constant: Some(3) }]),
         (2, 4, vec![variable(2); 3]),
         (2, 5, vec![variable(2), variable(3)]),
         (1, 3, vec![variable(1); 2]),
     ] {
-        Grown::new(&leaves).all(4, scale(reset, budget), &mut found);
+        GrowingProgram::new(&leaves).all(4, scale(reset, budget), &mut found);
     }
     // Enough programs have a nontrivial bound.
     assert!(found[1] > 1000, "{found:?}");
@@ -108,13 +108,13 @@ fn no_random_program_needs_less_than_the_bound() {
     for _ in 0..20_000 {
         let reset = 1 + below(3) as u32;
         let scale = scale(reset, 2 * reset + below(4) as u32);
-        let mut leaves: Vec<Leaf> = Vec::new();
+        let mut leaves: Vec<ProgramInput> = Vec::new();
         for _ in 0..2 + below(8) {
             let constant = (below(9) == 0).then(|| below(32) as u64);
             let noise = if below(6) == 0 { 1 + below(scale.budget as usize) as u32 } else { reset };
-            leaves.push(Leaf { noise, constant });
+            leaves.push(ProgramInput { noise, constant });
         }
-        let mut program = Grown::new(&leaves);
+        let mut program = GrowingProgram::new(&leaves);
         for _ in 0..4 + below(14) {
             let n = program.values.len();
             let (a, b) = (below(n), n - 1 - below(n.min(4)));
@@ -130,56 +130,63 @@ fn no_random_program_needs_less_than_the_bound() {
     assert!(found[1] > 200 && found[2] > 10 && tight[1] > 50, "{found:?} {tight:?}");
 }
 
-fn bound(leaves: usize, write: impl Fn(&mut Straight, &[Reg]) -> Reg) -> u64 {
+fn bound(leaves: usize, write: impl Fn(&mut StraightProgram, &[Reg]) -> Reg) -> u64 {
     bound_within(26, leaves, write)
 }
 
-fn bound_within(budget: u32, leaves: usize, write: impl Fn(&mut Straight, &[Reg]) -> Reg) -> u64 {
-    let mut program = Straight::default();
+fn bound_within(
+    budget: u32,
+    leaves: usize,
+    write: impl Fn(&mut StraightProgram, &[Reg]) -> Reg,
+) -> u64 {
+    let mut program = StraightProgram::default();
     let of: Vec<Reg> = (0..leaves).map(|_| program.leaf(variable(12))).collect();
     let out = write(&mut program, &of);
     program.outputs = vec![out];
-    least(&program, scale(12, budget), &|| false)
+    least_reductions(&program, scale(12, budget), &|| false)
 }
 
-fn chain(line: fn(Reg, Reg) -> Line) -> impl Fn(&mut Straight, &[Reg]) -> Reg {
+fn chain(line: fn(Reg, Reg) -> StraightLine) -> impl Fn(&mut StraightProgram, &[Reg]) -> Reg {
     move |program, of| of[1..].iter().fold(of[0], |out, &it| program.push(line(out, it)))
 }
 
-fn dot(program: &mut Straight, of: &[Reg]) -> Reg {
-    let products: Vec<Reg> = of.chunks(2).map(|it| program.push(Line::Mul(it[0], it[1]))).collect();
-    chain(Line::Add)(program, &products)
+fn dot(program: &mut StraightProgram, of: &[Reg]) -> Reg {
+    let products: Vec<Reg> =
+        of.chunks(2).map(|it| program.push(StraightLine::Mul(it[0], it[1]))).collect();
+    chain(StraightLine::Add)(program, &products)
 }
 
 #[test]
 fn families_have_the_bounds_that_the_search_reaches() {
     // With budget 20, a bin has room for 256 values.
-    let sums = [2, 256, 257, 511, 512].map(|it| bound_within(20, it, chain(Line::Add)));
+    let sums = [2, 256, 257, 511, 512].map(|it| bound_within(20, it, chain(StraightLine::Add)));
     assert_eq!(sums, [0, 0, 1, 1, 2]);
     let dots = [4, 5, 7, 8, 64].map(|it| bound(2 * it, dot));
     assert_eq!(dots, [0, 1, 1, 2, 16]);
-    let products = [2, 3, 4].map(|it| bound(it, chain(Line::Mul)));
+    let products = [2, 3, 4].map(|it| bound(it, chain(StraightLine::Mul)));
     assert_eq!(products, [0, 1, 2]);
     let power = |n: usize| {
-        move |program: &mut Straight, of: &[Reg]| chain(Line::Mul)(program, &vec![of[0]; n])
+        move |program: &mut StraightProgram, of: &[Reg]| {
+            chain(StraightLine::Mul)(program, &vec![of[0]; n])
+        }
     };
     assert_eq!([2, 3, 4, 5, 8, 16].map(|it| bound(1, power(it))), [0, 1, 1, 2, 2, 3]);
 }
 
 #[test]
-fn a_polynomial_counts_and_not_the_way_it_is_written() {
-    let zero = |program: &mut Straight, of: &[Reg]| {
-        let product = chain(Line::Mul)(program, of);
-        program.push(Line::Sub(product, product))
+fn bounds_depend_only_on_polynomials() {
+    let zero = |program: &mut StraightProgram, of: &[Reg]| {
+        let product = chain(StraightLine::Mul)(program, of);
+        program.push(StraightLine::Sub(product, product))
     };
     assert_eq!(bound(5, zero), 0);
     // (a + b)^2 - a^2 - b^2 = 2ab has no odd product.
-    let double = |program: &mut Straight, of: &[Reg]| {
-        let sum = program.push(Line::Add(of[0], of[1]));
-        let square = program.push(Line::Mul(sum, sum));
-        let squares = [0, 1].map(|it| program.push(Line::Mul(of[it], of[it])));
-        let rest = program.push(Line::Sub(square, squares[0]));
-        program.push(Line::Sub(rest, squares[1]))
+    let double = |program: &mut StraightProgram, of: &[Reg]| {
+        let sum = program.push(StraightLine::Add(of[0], of[1]));
+        let square = program.push(StraightLine::Mul(sum, sum));
+        let squares = [0, 1].map(|it| program.push(StraightLine::Mul(of[it], of[it])));
+        let rest = program.push(StraightLine::Sub(square, squares[0]));
+        program.push(StraightLine::Sub(rest, squares[1]))
     };
     assert_eq!(bound(2, double), 0);
 }

@@ -16,13 +16,13 @@ use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::constant::Constant;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::ops::{is_arithmetic, is_computed, is_noisy, skeleton};
+use super::ops::{is_arithmetic, is_computed, is_noisy, text_without_names};
 use super::polynomial::{Polynomial, Unknown};
-use super::side::Side;
-use super::{Event, Feed, MOST_DEPTH, MOST_ROUNDS, Proof};
+use super::side::ComparedProgram;
+use super::{EqualityProof, EventQueue, MAX_DEPTH, MAX_ITERATIONS, TraversalEvent};
 
 /// A loop with known bounds.
-pub(super) struct Counted {
+pub(super) struct CountedLoop {
     op: Op,
     lower: i128,
     step: i128,
@@ -35,8 +35,8 @@ pub(super) struct Counted {
     yields: Vec<Value>,
 }
 
-impl Counted {
-    pub(super) fn of(side: &Side<'_>, op: Op) -> Option<Self> {
+impl CountedLoop {
+    pub(super) fn of(side: &ComparedProgram<'_>, op: Op) -> Option<Self> {
         let (program, ir) = (side.program, side.ir);
         let data = ir.op(op);
         let n = data.results.len();
@@ -67,7 +67,7 @@ impl Counted {
             && !ir.has_problem(end)
             && flow::carried_args(ir, region, n) == args
             && [inits.len(), args.len(), yields.len()] == [n; 3];
-        let trips = program.integers().trips(ir, op).count().filter(|_| fits && step > 0)?;
+        let trips = program.integers().trips(ir, op).exact().filter(|_| fits && step > 0)?;
         let body = ir.block_ops(block).filter(|&it| it != end).collect();
         let args = args.to_vec();
         Some(Self { op, lower, step, trips, inits, index, args, body, yields })
@@ -75,7 +75,7 @@ impl Counted {
 }
 
 /// The body of a loop, for its evaluation.
-pub(super) struct Body {
+pub(super) struct LoopBody {
     /// All values that the body defines.
     values: Vec<Value>,
     index: Value,
@@ -89,26 +89,28 @@ pub(super) struct Body {
 }
 
 /// The old and the new value that a case of a branch yields.
-type Yields = (Polynomial, Polynomial);
+type YieldPair = (Polynomial, Polynomial);
 
 /// Attributes of loops that determine only the iteration space.
-const BOUNDS: &[&str] = &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
+const BOUND_ATTRIBUTES: &[&str] =
+    &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
 
-fn has_only_bounds(ir: &Ir, op: Op) -> Result<(), String> {
+fn check_only_bounds(ir: &Ir, op: Op) -> Result<(), String> {
     let mut attrs = ir.extra(op).attrs.iter().map(|it| ir.interner.str(it.0));
-    match attrs.find(|it| !BOUNDS.contains(it)) {
+    match attrs.find(|it| !BOUND_ATTRIBUTES.contains(it)) {
         None => Ok(()),
         Some(it) => Err(format!("a loop has the attribute {it}")),
     }
 }
 
-impl Proof<'_> {
+impl EqualityProof<'_> {
     /// Returns true if two loops differ in bounds, text or initial values, so that their bodies
     /// cannot be compared one to one.
-    pub(super) fn is_other_loop(&mut self, old: &Counted, new: &Counted) -> bool {
-        let counts = |it: &Counted| (it.lower, it.step, it.trips);
+    pub(super) fn needs_strides(&mut self, old: &CountedLoop, new: &CountedLoop) -> bool {
+        let counts = |it: &CountedLoop| (it.lower, it.step, it.trips);
         let mut is_same = counts(old) == counts(new)
-            && skeleton(self.old.program, old.op) == skeleton(self.new.program, new.op)
+            && text_without_names(self.old.program, old.op)
+                == text_without_names(self.new.program, new.op)
             && old.inits.len() == new.inits.len();
         for (&a, &b) in old.inits.iter().zip(&new.inits) {
             is_same = is_same && self.is_equal(a, b);
@@ -125,8 +127,8 @@ impl Proof<'_> {
 
     /// Returns the number of iterations of the old loop in one iteration of the new loop, which
     /// must continue after `n_done` old iterations; 0 if it does not.
-    fn n_at_once(&self, old: &Counted, new: &Counted, n_done: u64) -> u64 {
-        let ty = |side: &Side<'_>, it| side.ir.interner.type_text(side.ir.value(it).ty);
+    fn n_at_once(&self, old: &CountedLoop, new: &CountedLoop, n_done: u64) -> u64 {
+        let ty = |side: &ComparedProgram<'_>, it| side.ir.interner.type_text(side.ir.value(it).ty);
         let lower = old.step.checked_mul(i128::from(n_done)).map(|it| old.lower.checked_add(it));
         let is_next = lower.flatten() == Some(new.lower)
             && new.step % old.step == 0
@@ -136,38 +138,38 @@ impl Proof<'_> {
             && i64::try_from(new.step).is_ok();
         let n = u64::try_from(new.step / old.step).unwrap_or(0);
         let fits = n.checked_mul(new.trips).and_then(|it| it.checked_add(n_done));
-        if is_next && n <= MOST_ROUNDS && fits.is_some_and(|it| it <= old.trips) { n } else { 0 }
+        if is_next && n <= MAX_ITERATIONS && fits.is_some_and(|it| it <= old.trips) { n } else { 0 }
     }
 
-    pub(super) fn fits(&self, old: &Counted, new: &Counted) -> bool {
+    pub(super) fn can_start_strides(&self, old: &CountedLoop, new: &CountedLoop) -> bool {
         self.n_at_once(old, new, 0) > 0
     }
 
     /// Compares a loop with the sequence of loops that replaces it; `first` is the first one.
     /// Returns the index of the op after the last one.
-    pub(super) fn strides(
+    pub(super) fn compare_strides(
         &mut self,
-        old: &Counted,
-        first: Counted,
+        old: &CountedLoop,
+        first: CountedLoop,
         new_ops: &[Op],
         mut at: usize,
-        feed: &Feed,
+        feed: &EventQueue,
         depth: usize,
     ) -> Result<usize, String> {
         let ir = self.old.ir;
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return Err("loops are nested too deeply".to_owned());
         }
         // Bounds and steps were compared before; other attributes are not allowed.
-        has_only_bounds(self.old.ir, old.op)?;
-        has_only_bounds(self.new.ir, first.op)?;
+        check_only_bounds(self.old.ir, old.op)?;
+        check_only_bounds(self.new.ir, first.op)?;
         let results = (&ir.op(old.op).results, &self.new.ir.op(first.op).results);
         for (&a, &b) in results.0.iter().zip(results.1) {
-            self.have_one_type(a, b)?;
+            self.check_types(a, b)?;
         }
         let mut rest = Vec::new();
         for (&a, &b) in old.inits.iter().zip(&first.inits) {
-            self.have_one_type(a, b)?;
+            self.check_types(a, b)?;
             rest.push(self.difference(a, b)?);
         }
         let mut values = Vec::new();
@@ -182,7 +184,7 @@ impl Proof<'_> {
                 regions.extend(ir.op(op).regions.iter().map(|it| it.1));
             }
         }
-        self.n_copies += 1;
+        self.n_strided += 1;
         let mut parts = Vec::new();
         let mut n_done = 0;
         let mut new = first;
@@ -200,8 +202,8 @@ impl Proof<'_> {
                 carried.push(self.plus(&unknown, rest)?);
                 self.new.known.insert(it, unknown);
             }
-            let mut inner = Feed {
-                body: Some(Body {
+            let mut inner = EventQueue {
+                body: Some(LoopBody {
                     values: values.clone(),
                     index: old.index,
                     args: old.args.clone(),
@@ -211,20 +213,20 @@ impl Proof<'_> {
                     n_begun: 0,
                     carried,
                 }),
-                ..Feed::default()
+                ..EventQueue::default()
             };
             for _ in 0..n {
-                inner.events.push_back(Event::Iteration);
+                inner.events.push_back(TraversalEvent::Iteration);
                 let others = old.body.iter().filter(|&&it| !is_computed(ir, it));
-                inner.events.extend(others.map(|&it| Event::Op(it)));
+                inner.events.extend(others.map(|&it| TraversalEvent::Op(it)));
             }
-            self.ops(&mut inner, &new.body, depth + 1)?;
+            self.compare_op_lists(&mut inner, &new.body, depth + 1)?;
             let mut body = inner.body.ok_or("no loop")?;
             self.end_iteration(&mut body)?;
             for ((left, &value), rest) in body.carried.iter().zip(&new.yields).zip(&rest) {
                 let right = self.new.value(value, &mut self.work)?;
                 let right = self.plus(&right, rest)?;
-                self.found.n_uses += 1;
+                self.found.n_compared_operands += 1;
                 self.found.n_monomials = self.found.n_monomials.max(right.len());
                 if self.work.are_equal(left, &right, &self.meaning) != Some(true) {
                     let name = self.new.ir.value_text(value);
@@ -245,15 +247,15 @@ impl Proof<'_> {
                     let value = self.new.value(it, &mut self.work)?;
                     carried.push(self.plus(&value, rest)?);
                 }
-                self.last_rounds(old, carried, old.trips - n_done)?;
+                self.evaluate_last_iterations(old, carried, old.trips - n_done)?;
                 break;
             };
-            has_only_bounds(self.new.ir, it.op)?;
+            check_only_bounds(self.new.ir, it.op)?;
             // The ops in between may be needed.
             for &op in &new_ops[at..after] {
-                self.work.tick()?;
+                self.work.count_op()?;
                 if is_arithmetic(self.new.ir, op) {
-                    self.step(op, &feed.names)?;
+                    self.handle_arithmetic(op, &feed.names)?;
                 }
             }
             (new, at) = (it, after + 1);
@@ -268,7 +270,7 @@ impl Proof<'_> {
                 }
             }
         }
-        self.n_copies -= 1;
+        self.n_strided -= 1;
         self.found.strides.push((ir.range(old.op).start, parts));
         Ok(at)
     }
@@ -277,29 +279,29 @@ impl Proof<'_> {
     /// continues the iterations of the old loop.
     fn next_loop(
         &self,
-        old: &Counted,
+        old: &CountedLoop,
         new_ops: &[Op],
         at: usize,
         n_done: u64,
-    ) -> Option<(usize, Counted)> {
+    ) -> Option<(usize, CountedLoop)> {
         let next = new_ops.iter().skip(at).position(|&it| !is_computed(self.new.ir, it))?;
-        let it = Counted::of(&self.new, *new_ops.get(at + next)?)?;
+        let it = CountedLoop::of(&self.new, *new_ops.get(at + next)?)?;
         (self.n_at_once(old, &it, n_done) > 0).then_some((at + next, it))
     }
 
     /// Computes the results of a loop from the carried values before its last `n` iterations.
-    fn last_rounds(
+    fn evaluate_last_iterations(
         &mut self,
-        old: &Counted,
+        old: &CountedLoop,
         carried: Vec<Rc<Polynomial>>,
         n: u64,
     ) -> Result<(), String> {
         let results = self.old.ir.op(old.op).results.iter();
         let carried = if n == 0 {
             Some(carried)
-        } else if n <= MOST_ROUNDS {
+        } else if n <= MAX_ITERATIONS {
             let body = (&old.args[..], &old.body[..], &old.yields[..]);
-            self.old.rounds(body, carried, n, 0, &mut self.work)?
+            self.old.evaluate_iterations(body, carried, n, 0, &mut self.work)?
         } else {
             None
         };
@@ -309,8 +311,8 @@ impl Proof<'_> {
     }
 
     /// Starts an iteration of a body.
-    pub(super) fn iterate(&mut self, body: &mut Body) -> Result<(), String> {
-        self.work.tick()?;
+    pub(super) fn start_iteration(&mut self, body: &mut LoopBody) -> Result<(), String> {
+        self.work.count_op()?;
         if body.n_begun > 0 {
             self.end_iteration(body)?;
         }
@@ -326,7 +328,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    fn end_iteration(&mut self, body: &mut Body) -> Result<(), String> {
+    fn end_iteration(&mut self, body: &mut LoopBody) -> Result<(), String> {
         for &it in &body.yields {
             body.carried.push(self.old.value(it, &mut self.work)?);
         }
@@ -334,21 +336,26 @@ impl Proof<'_> {
     }
 
     /// Compares two branches with the same text.
-    pub(super) fn branch(&mut self, old: Op, new: Op, depth: usize) -> Result<(), String> {
+    pub(super) fn compare_branches(
+        &mut self,
+        old: Op,
+        new: Op,
+        depth: usize,
+    ) -> Result<(), String> {
         let (a, b) = (self.old.ir.op(old), self.new.ir.op(new));
-        if a.regions.len() != b.regions.len() || depth > MOST_DEPTH {
+        if a.regions.len() != b.regions.len() || depth > MAX_DEPTH {
             return Err("regions differ".to_owned());
         }
         let mut unknowns = Vec::new();
         for (&a, &b) in a.results.iter().zip(&b.results) {
-            self.have_one_type(a, b)?;
+            self.check_types(a, b)?;
             let unknown = Rc::new(Polynomial::of(self.work.unknown()));
             self.new.known.insert(b, unknown.clone());
             unknowns.push(unknown);
         }
         // Unknowns from here on belong to one case.
         let mark = self.work.unknown();
-        let mut yields: Vec<Vec<Yields>> = vec![Vec::new(); unknowns.len()];
+        let mut yields: Vec<Vec<YieldPair>> = vec![Vec::new(); unknowns.len()];
         let regions: Vec<_> = a.regions.iter().zip(&b.regions).map(|it| (it.0.1, it.1.1)).collect();
         for (old, new) in regions {
             let blocks = (self.old.ir.only_block(old), self.new.ir.only_block(new));
@@ -364,25 +371,25 @@ impl Proof<'_> {
             }
             let ops: Vec<Op> = self.new.ir.block_ops(new).filter(|&it| it != new_end).collect();
             let mut feed = self.feed(old, Some(end));
-            self.ops(&mut feed, &ops, depth)?;
+            self.compare_op_lists(&mut feed, &ops, depth)?;
             for (at, yields) in yields.iter_mut().enumerate() {
                 let (Some(old), Some(new)) = (a.operands[at].value, b.operands[at].value) else {
                     return Err("an operand is not defined".to_owned());
                 };
                 let left = self.old.value(old, &mut self.work)?;
                 let right = self.new.value(new, &mut self.work)?;
-                self.found.n_uses += 1;
+                self.found.n_compared_operands += 1;
                 self.found.n_monomials = self.found.n_monomials.max(right.len());
                 let long = || format!("{} has too many monomials", self.old.ir.value_text(old));
                 let mut expanded = |it: &Polynomial| {
-                    self.work.expanded(it.clone(), mark, &self.meaning).ok_or_else(long)
+                    self.work.substitute(it.clone(), mark, &self.meaning).ok_or_else(long)
                 };
                 yields.push((expanded(&left)?, expanded(&right)?));
             }
         }
         let results = self.old.ir.op(old).results.iter();
         for ((&old, unknown), yields) in results.zip(&unknowns).zip(&yields) {
-            let related = self.related(old, unknown, yields, mark);
+            let related = self.relate_results(old, unknown, yields, mark);
             let name = || self.old.ir.value_text(old);
             let value =
                 related.ok_or_else(|| format!("{} is not the same in all cases", name()))?;
@@ -393,11 +400,11 @@ impl Proof<'_> {
 
     /// Returns the old result of a branch in terms of the new one, derived from the old and new
     /// yields of the cases.
-    fn related(
+    fn relate_results(
         &mut self,
         old: Value,
         new: &Polynomial,
-        yields: &[Yields],
+        yields: &[YieldPair],
         mark: Unknown,
     ) -> Option<Polynomial> {
         let mut factors = vec![Polynomial::number(1)];
@@ -415,7 +422,7 @@ impl Proof<'_> {
                 let mut difference = self.work.sum(left, &product, true)?;
                 if !is_outer(&difference) {
                     // Unknowns of the case may cancel after expansion.
-                    difference = self.work.expanded(difference, Unknown(0), &self.meaning)?;
+                    difference = self.work.substitute(difference, Unknown(0), &self.meaning)?;
                 }
                 is_related &= match &rest {
                     None if is_noisy(self.old.ir, old) => is_outer(&difference),

@@ -2,7 +2,7 @@
 
 use noisy_analyses::Program;
 use noisy_integers::constant::Constant;
-use noisy_syntax::affine::{Body, Expr, Operator};
+use noisy_syntax::affine::{AffineBody, AffineExpr, AffineOperator};
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Span, TypeData, Value};
 
 use super::polynomial::PLAINTEXT_BITS;
@@ -49,7 +49,7 @@ pub(super) fn constant(program: &Program, value: Value) -> Option<u64> {
 }
 
 /// An integer op that depends on constants and at most one other integer.
-pub(super) enum Scalar {
+pub(super) enum IntegerOp {
     /// A constant.
     Number(i128),
     /// The sum of the first operand and a constant.
@@ -58,7 +58,7 @@ pub(super) enum Scalar {
 
 /// Returns the meaning of an op that is an integer constant, or the sum of an integer and a
 /// constant.
-pub(super) fn scalar(ir: &Ir, op: Op) -> Option<Scalar> {
+pub(super) fn integer_op(ir: &Ir, op: Op) -> Option<IntegerOp> {
     let data = ir.op(op);
     let n_attrs = ir.extra(op).attrs.len();
     if matches!(data.form, Form::Broken | Form::Opaque)
@@ -73,17 +73,19 @@ pub(super) fn scalar(ir: &Ir, op: Op) -> Option<Scalar> {
         return None;
     }
     match data.kind {
-        OpKind::ArithConstant => Some(Scalar::Number(number(ir, op)?)),
+        OpKind::ArithConstant => Some(IntegerOp::Number(number(ir, op)?)),
         OpKind::ArithAddi if n_attrs == 0 && data.operands.len() == 2 => {
             let by = data.operands[1].value?;
-            Some(Scalar::Sum(number(ir, ir.defining_op(by)?)?))
+            Some(IntegerOp::Sum(number(ir, ir.defining_op(by)?)?))
         }
         OpKind::AffineApply if n_attrs == 1 && data.operands.len() == 1 => {
             let map = ir.interner.affine(ir.attr(op, "map")?)?;
-            let Body::Map(results) = &map.body else { return None };
-            let [Expr::Binary(Operator::Add, both)] = &results[..] else { return None };
+            let AffineBody::Map(results) = &map.body else { return None };
+            let [AffineExpr::Binary(AffineOperator::Add, both)] = &results[..] else { return None };
             match &**both {
-                (Expr::Dim(0), Expr::Const(it)) => Some(Scalar::Sum(i128::from(*it))),
+                (AffineExpr::Dim(0), AffineExpr::Const(it)) => {
+                    Some(IntegerOp::Sum(i128::from(*it)))
+                }
                 _ => None,
             }
         }
@@ -100,11 +102,11 @@ fn number(ir: &Ir, op: Op) -> Option<i128> {
 /// Returns true if an op is a computation: its result depends only on its operands, and it has no
 /// other effects.
 pub(super) fn is_computed(ir: &Ir, op: Op) -> bool {
-    is_arithmetic(ir, op) || scalar(ir, op).is_some()
+    is_arithmetic(ir, op) || integer_op(ir, op).is_some()
 }
 
 /// Returns the text of an op without its regions, its operands and the names of its results.
-pub(super) fn skeleton(program: &Program, op: Op) -> String {
+pub(super) fn text_without_names(program: &Program, op: Op) -> String {
     let data = program.ir().op(op);
     let mut cuts: Vec<(u32, u32)> =
         data.operands.iter().map(|it| (it.span.start, it.span.end)).collect();
@@ -112,7 +114,7 @@ pub(super) fn skeleton(program: &Program, op: Op) -> String {
     cuts.extend(data.regions.iter().map(|it| (it.0, it.0)));
     cuts.sort_unstable();
     let mut out = String::new();
-    let mut at = data.lead;
+    let mut at = data.lead_len;
     for (start, end) in cuts {
         if at < start {
             out += &program.source().span_text(op, Span::new(at, start));

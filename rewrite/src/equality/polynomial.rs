@@ -10,10 +10,10 @@ use rustc_hash::FxHashMap;
 pub(crate) const PLAINTEXT_BITS: u32 = 5;
 
 /// Maximum number of monomials of a polynomial.
-const MOST_MONOMIALS: usize = 20_000;
+const MAX_MONOMIALS: usize = 20_000;
 
 /// Maximum number of products of monomials in a proof.
-const MOST_WORK: u64 = 10_000_000;
+const MAX_WORK: u64 = 10_000_000;
 
 /// Maximum exponent.
 const MOST_EXPONENT: u32 = 1 << 20;
@@ -110,7 +110,7 @@ impl Polynomial {
 }
 
 /// The remaining work of a proof, and its unknowns.
-pub(crate) struct Work<'a> {
+pub(crate) struct ProofWork<'a> {
     left: u64,
     /// Called from time to time; true ends the proof.
     stop: &'a dyn Fn() -> bool,
@@ -126,14 +126,14 @@ pub(crate) struct Work<'a> {
 }
 
 /// Work between two calls of `stop`.
-const MOST_UNASKED: u64 = 2000;
+const STOP_CHECK_INTERVAL: u64 = 2000;
 
-impl<'a> Work<'a> {
+impl<'a> ProofWork<'a> {
     pub(crate) fn new(stop: &'a dyn Fn() -> bool) -> Self {
         Self {
-            left: MOST_WORK,
+            left: MAX_WORK,
             stop,
-            until_asked: MOST_UNASKED,
+            until_asked: STOP_CHECK_INTERVAL,
             n_unknowns: 0,
             constants: FxHashMap::default(),
             sums: FxHashMap::default(),
@@ -175,7 +175,7 @@ impl<'a> Work<'a> {
     }
 
     /// Counts the work for an op.
-    pub(crate) fn tick(&mut self) -> Result<(), String> {
+    pub(crate) fn count_op(&mut self) -> Result<(), String> {
         self.spend(1).ok_or_else(|| "the proof takes too long".to_owned())
     }
 
@@ -185,7 +185,7 @@ impl<'a> Work<'a> {
             self.until_asked -= n as u64;
             return Some(());
         }
-        self.until_asked = MOST_UNASKED;
+        self.until_asked = STOP_CHECK_INTERVAL;
         if (self.stop)() {
             self.left = 0;
             return None;
@@ -205,7 +205,7 @@ impl<'a> Work<'a> {
             let sign = if is_difference { (1 << PLAINTEXT_BITS) - 1 } else { 1 };
             out.add(powers.clone(), modulo(coefficient * sign));
         }
-        (out.len() <= MOST_MONOMIALS).then_some(out)
+        (out.len() <= MAX_MONOMIALS).then_some(out)
     }
 
     pub(crate) fn product(&mut self, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
@@ -213,9 +213,9 @@ impl<'a> Work<'a> {
         for (left, x) in &a.0 {
             self.spend(b.len())?;
             for (right, y) in &b.0 {
-                out.add(joined(left, right)?, x * y);
+                out.add(multiply_powers(left, right)?, x * y);
             }
-            if out.len() > MOST_MONOMIALS {
+            if out.len() > MAX_MONOMIALS {
                 return None;
             }
         }
@@ -232,12 +232,12 @@ impl<'a> Work<'a> {
         meaning: &FxHashMap<Unknown, Rc<Polynomial>>,
     ) -> Option<bool> {
         let difference = self.sum(a, b, true)?;
-        Some(self.expanded(difference, Unknown(0), meaning)?.0.is_empty())
+        Some(self.substitute(difference, Unknown(0), meaning)?.0.is_empty())
     }
 
     /// Returns a polynomial in which all unknowns with a meaning, from the unknown `from` on, are
     /// substituted.
-    pub(super) fn expanded(
+    pub(super) fn substitute(
         &mut self,
         mut at: Polynomial,
         from: Unknown,
@@ -267,7 +267,7 @@ impl<'a> Work<'a> {
                 for (powers, coefficient) in term.0 {
                     out.add(powers, coefficient);
                 }
-                if out.len() > MOST_MONOMIALS {
+                if out.len() > MAX_MONOMIALS {
                     return None;
                 }
             }
@@ -277,7 +277,7 @@ impl<'a> Work<'a> {
 }
 
 /// Multiplies two products of powers.
-fn joined(a: &Powers, b: &Powers) -> Option<Powers> {
+fn multiply_powers(a: &Powers, b: &Powers) -> Option<Powers> {
     let mut out: BTreeMap<Unknown, u32> = BTreeMap::new();
     for &(unknown, exponent) in a.iter().chain(b.iter()) {
         let sum = out.entry(unknown).or_default();

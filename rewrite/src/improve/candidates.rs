@@ -6,18 +6,18 @@ use noisy_analyses::{Document, Objective, Program};
 use noisy_syntax::{Op, OpKind};
 
 use crate::bound;
-use crate::extract::{Extracted, Extraction};
-use crate::placing::clock::Clock;
-use crate::placing::{MOST_CODE_GROWTH, Placer, SMALL, costs, edited, is_read};
-use crate::search::{Effort, Variant, search};
-use crate::write::{self, Change};
+use crate::extract::{ExtractedBlock, Extraction};
+use crate::placing::clock::TimeLimit;
+use crate::placing::{MAX_CODE_GROWTH, Placer, SMALL_CODE, apply_edits, costs, is_fully_parsed};
+use crate::search::{ProgramVariant, RewriteEffort, search};
+use crate::write::{self, BlockReplacement};
 
 /// Maximum number of candidates of a function for which the optimizer computes a placement.
-const MOST_CANDIDATES: usize = 4;
+const MAX_CANDIDATES: usize = 4;
 
 /// With more lines than this, the optimizer tries only one variant, because each placement takes
 /// time.
-const MANY_OPS: usize = 3000;
+const MAX_LINES_FOR_VARIANTS: usize = 3000;
 
 /// Maximum number of operations per second of the time limit. With less time per operation, the
 /// search would only take time from the placement of the original program.
@@ -30,12 +30,12 @@ const BOUND_TIME: Duration = Duration::from_millis(50);
 const MOST_OPS: usize = 50_000;
 
 /// The variants of a block.
-pub(super) struct Choice {
+pub(super) struct BlockVariants {
     function: usize,
     /// True if loops are unrolled.
     opens_loops: bool,
-    extracted: Extracted,
-    variants: Vec<Variant>,
+    extracted: ExtractedBlock,
+    variants: Vec<ProgramVariant>,
     /// Number of reductions of the original block in a greedy placement.
     n_before: u64,
 }
@@ -49,18 +49,18 @@ struct Candidate {
 }
 
 /// The search for other forms of the arithmetic of a program.
-pub(super) struct Search<'a> {
+pub(super) struct CandidateSearch<'a> {
     pub placer: &'a Placer<'a>,
     pub program: &'a Program,
     pub functions: &'a [Op],
 }
 
-impl Search<'_> {
+impl CandidateSearch<'_> {
     /// Returns the variants of all blocks.
-    pub(super) fn choices(&self, clock: &Clock) -> Vec<Choice> {
-        let mut out: Vec<Choice> = Vec::new();
+    pub(super) fn block_variants(&self, clock: &TimeLimit) -> Vec<BlockVariants> {
+        let mut out: Vec<BlockVariants> = Vec::new();
         for (at, &function) in self.functions.iter().enumerate() {
-            if !is_read(self.program, function) {
+            if !is_fully_parsed(self.program, function) {
                 continue;
             }
             let clock = clock.part(1.0 / (self.functions.len() - at) as f64);
@@ -71,7 +71,7 @@ impl Search<'_> {
             }
             let part = if has_regions { clock.part(0.5) } else { clock.clone() };
             let opened = self.of_function(at, &part, true);
-            let has_opened = opened.iter().any(|it| it.extracted.has_opened);
+            let has_opened = opened.iter().any(|it| it.extracted.has_unrolled);
             out.extend(opened);
             if has_opened {
                 out.extend(self.of_function(at, &clock, false));
@@ -81,24 +81,24 @@ impl Search<'_> {
     }
 
     /// Places the candidates and returns the program with the cheapest candidate of each function;
-    /// `None` if there is none. If `least` is given, a candidate must cost less than this cost of
+    /// `None` if there is none. If `least_reductions` is given, a candidate must cost less than this cost of
     /// its function.
-    pub(super) fn tried(
+    pub(super) fn place_candidates(
         &self,
-        choices: &[Choice],
+        choices: &[BlockVariants],
         least: Option<Vec<f64>>,
-        clock: &Clock,
+        clock: &TimeLimit,
     ) -> Option<Document> {
         // If a greedy placement saves nothing, a better one hardly does.
         let is_promising = |at: usize| {
             let mut its = choices.iter().filter(|it| it.function == at);
-            its.any(|it| it.extracted.has_opened || it.variants[0].n_reductions < it.n_before)
+            its.any(|it| it.extracted.has_unrolled || it.variants[0].n_reductions < it.n_before)
         };
         let promising: Vec<bool> = (0..self.functions.len()).map(is_promising).collect();
         if !promising.contains(&true) {
             return None;
         }
-        let most = choices.iter().map(|it| it.variants.len()).max()?.min(MOST_CANDIDATES);
+        let most = choices.iter().map(|it| it.variants.len()).max()?.min(MAX_CANDIDATES);
         let mut candidates = Vec::new();
         for opens_loops in [true, false] {
             let variants = (0..most).map(|variant| Candidate { opens_loops, variant });
@@ -106,7 +106,9 @@ impl Search<'_> {
                 candidates.extend(variants);
             }
         }
-        if choices.iter().map(|it| it.extracted.straight.lines.len()).sum::<usize>() > MANY_OPS {
+        if choices.iter().map(|it| it.extracted.straight.lines.len()).sum::<usize>()
+            > MAX_LINES_FOR_VARIANTS
+        {
             candidates.retain(|it| it.variant == 0);
         }
         let least = least.unwrap_or_else(|| vec![f64::INFINITY; promising.len()]);
@@ -119,7 +121,7 @@ impl Search<'_> {
             }
             let choose = |at: usize| promising[at].then_some(candidate);
             // If the candidate cannot be applied, the next candidate is tried.
-            let Some(after) = apply(self.program, choices, &choose) else { continue };
+            let Some(after) = apply_candidates(self.program, choices, &choose) else { continue };
             let part = clock.part(1.0 / (candidates.len() - at) as f64);
             let Some((_, placed)) = self.placer.place(&after, &part) else { continue };
             for (at, cost) in costs(&placed).into_iter().enumerate() {
@@ -129,19 +131,21 @@ impl Search<'_> {
             }
         }
         best.iter().any(|it| it.1.is_some()).then_some(())?;
-        apply(self.program, choices, &|at| best[at].1)
+        apply_candidates(self.program, choices, &|at| best[at].1)
     }
 
     /// Returns a lower bound of the executed reductions of all rewritings of a function; 0 if the
     /// function is not a single computation on its arguments and on encoded values.
-    pub(super) fn least(&self, at: usize, choices: &[Choice]) -> u64 {
+    pub(super) fn least_reductions(&self, at: usize, choices: &[BlockVariants]) -> u64 {
         let (ir, function) = (self.program.ir(), self.functions[at]);
         let mut its = choices.iter().filter(|it| it.function == at && it.opens_loops);
-        let (Some(Choice { extracted, .. }), None) = (its.next(), its.next()) else { return 0 };
+        let (Some(BlockVariants { extracted, .. }), None) = (its.next(), its.next()) else {
+            return 0;
+        };
         let &[(_, region)] = ir.op(function).regions.as_slice() else { return 0 };
-        let counts_executions = self.placer.options.placing.objective == Objective::Executed;
+        let counts_executions = self.placer.options.placement.objective == Objective::Executed;
         if ir.only_block(region) != Some(extracted.block)
-            || extracted.has_opened && !counts_executions
+            || extracted.has_unrolled && !counts_executions
         {
             return 0;
         }
@@ -170,15 +174,16 @@ impl Search<'_> {
         if !is_whole || has_calls {
             return 0;
         }
-        let clock = Clock::new(BOUND_TIME, self.placer.options.placing.limits.cancel.clone());
-        bound::least(&extracted.straight, self.placer.scale, &|| clock.is_over())
+        let clock = TimeLimit::new(BOUND_TIME, self.placer.options.placement.limits.cancel.clone());
+        bound::least_reductions(&extracted.straight, self.placer.scale, &|| clock.is_over())
     }
 
-    fn of_function(&self, at: usize, clock: &Clock, opens_loops: bool) -> Vec<Choice> {
+    fn of_function(&self, at: usize, clock: &TimeLimit, opens_loops: bool) -> Vec<BlockVariants> {
         let (program, options, scale) = (self.program, self.placer.options, self.placer.scale);
         let (ir, function) = (program.ir(), self.functions[at]);
-        let drops_reductions = options.placing.replace;
-        let extraction = Extraction { program, scale, drops_reductions, opens_loops };
+        let drops_reductions = options.placement.replace;
+        let extraction =
+            Extraction { program, scale, drops_reductions, unrolls_loops: opens_loops };
         let mut out = Vec::new();
         let mut opened: Vec<Op> = Vec::new();
         for block in write::blocks(ir, function) {
@@ -191,8 +196,8 @@ impl Search<'_> {
             if n_ops > MOST_OPS || n_ops as f64 > MOST_OPS_PER_SECOND * self.placer.seconds {
                 continue;
             }
-            let most_ops = (n_ops as f64 * options.growth) as usize;
-            let effort = Effort { clock: clock.clone(), most_ops };
+            let most_ops = (n_ops as f64 * options.max_growth) as usize;
+            let effort = RewriteEffort { clock: clock.clone(), most_ops };
             let mut variants = search(&extracted.straight, scale, &effort);
             let loops: Vec<Op> = extracted
                 .members
@@ -205,36 +210,36 @@ impl Search<'_> {
                 for &it in &loops {
                     ir.op(it).regions.iter().for_each(|it| ir.walk(it.1, &mut |_| n_written += 1));
                 }
-                variants.retain(|it| it.n_ops <= MOST_CODE_GROWTH * n_written + SMALL);
+                variants.retain(|it| it.n_ops <= MAX_CODE_GROWTH * n_written + SMALL_CODE);
             }
             if variants.is_empty() {
                 continue;
             }
             opened.extend(loops);
             let n_before = extracted.straight.greedy_reductions(scale);
-            out.push(Choice { function: at, opens_loops, extracted, variants, n_before });
+            out.push(BlockVariants { function: at, opens_loops, extracted, variants, n_before });
         }
         out
     }
 }
 
 /// Returns the program with the chosen candidate of each function.
-fn apply(
+fn apply_candidates(
     program: &Program,
-    choices: &[Choice],
+    choices: &[BlockVariants],
     choose: &dyn Fn(usize) -> Option<Candidate>,
 ) -> Option<Document> {
     let has_closed = |at: usize| choices.iter().any(|it| it.function == at && !it.opens_loops);
-    let changes: Vec<Change<'_>> = choices
+    let changes: Vec<BlockReplacement<'_>> = choices
         .iter()
         .filter_map(|it| {
             let candidate = choose(it.function)?;
             let is_opened = candidate.opens_loops || !has_closed(it.function);
             let variant = candidate.variant.min(it.variants.len() - 1);
             (it.opens_loops == is_opened)
-                .then(|| Change { block: &it.extracted, variant: &it.variants[variant] })
+                .then(|| BlockReplacement { block: &it.extracted, variant: &it.variants[variant] })
         })
         .collect();
     let edits = write::edits(program, &changes)?;
-    edited(program, &edits)
+    apply_edits(program, &edits)
 }

@@ -5,16 +5,18 @@ mod candidates;
 
 use std::time::{Duration, Instant};
 
-use noisy_analyses::{Document, Options as Placing, Outcome, Program, TextEdit, insert_reduces};
+use noisy_analyses::{
+    Document, PlacementOptions as Placing, PlacementOutcome, Program, TextEdit, insert_reduces,
+};
 use noisy_syntax::{Op, parallel};
 
-use self::candidates::{Choice, Search};
-use crate::equality::{Equality, equal_unless};
-use crate::placing::clock::Clock;
-use crate::placing::race::Race;
-use crate::placing::{Options, Placer, costs, edited, functions_at};
-use crate::scale::Scale;
-use crate::structure::{Forms, is_form_of};
+use self::candidates::{BlockVariants, CandidateSearch};
+use crate::equality::{Equality, prove_equal_unless};
+use crate::placing::clock::TimeLimit;
+use crate::placing::race::PlacementRace;
+use crate::placing::{Placer, RewriteOptions, apply_edits, costs, functions_at};
+use crate::scale::NoiseParameters;
+use crate::structure::{StructureForms, is_allowed_form};
 
 /// The fraction of the time limit that is reserved for the caller, which places and analyzes the
 /// result again.
@@ -42,21 +44,21 @@ pub struct Saving {
     /// The cost of a placement of the original function.
     pub before: f64,
     /// Lower bound of the cost of placements of the original function.
-    pub least_before: f64,
+    pub lower_bound_before: f64,
     /// The cost of a placement of the rewritten function.
     pub after: f64,
     /// Lower bound of the cost of placements of the rewritten function.
-    pub least_after: f64,
+    pub lower_bound_after: f64,
     /// Lower bound of the cost of all rewritings of the function.
-    pub least: f64,
+    pub lower_bound: f64,
     /// The proof that both functions are equivalent.
     pub equality: Equality,
 }
 
 impl Saving {
     /// Returns true if the rewriting is proven optimal.
-    pub fn is_least(&self) -> bool {
-        self.after <= self.least
+    pub fn is_optimal(&self) -> bool {
+        self.after <= self.lower_bound
     }
 }
 
@@ -76,68 +78,71 @@ pub struct Rewritten {
 /// *Law.* The original program is placed with the whole time limit, concurrently with the search. A
 /// rewriting is returned only if its own placement costs less. Both placements are stored in the
 /// cache of the options, so placing the result takes no time and has the same cost.
-pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option<Rewritten> {
-    let scale = Scale::of(program.model())?;
-    let limits = &options.placing.limits;
+pub fn rewrite(program: &Program, functions: &[Op], options: &RewriteOptions) -> Option<Rewritten> {
+    let scale = NoiseParameters::of(program.model())?;
+    let limits = &options.placement.limits;
     let limit = limits.time.unwrap_or(DEFAULT_LIMIT);
-    let clock = Clock::new(limit.mul_f64(1.0 - LAST_PART), limits.cancel.clone());
+    let clock = TimeLimit::new(limit.mul_f64(1.0 - LAST_PART), limits.cancel.clone());
     let all = program.ir().functions();
     let place_of = |it: &Op| all.iter().position(|of| of == it);
     let places = functions.iter().map(place_of).collect::<Option<_>>()?;
-    let placer = Placer { options, scale, seconds: limit.as_secs_f64(), places };
-    let run = Run { program, functions, placer, race: Race::new(program) };
-    let told = |placing: Placing| Placing { watch: options.placing.watch.clone(), ..placing };
+    let placer = Placer { options, scale, seconds: limit.as_secs_f64(), function_indices: places };
+    let run = RewriteRun { program, functions, placer, race: PlacementRace::new(program) };
+    let told = |placing: Placing| Placing { watch: options.placement.watch.clone(), ..placing };
     let (before, found) = if cfg!(target_family = "wasm") {
         // Without threads, each part gets half of the time.
-        let before =
-            insert_reduces(program, functions, &told(run.placer.placing(&clock.part(0.5))));
+        let before = insert_reduces(
+            program,
+            functions,
+            &told(run.placer.placement_options(&clock.part(0.5))),
+        );
         run.race.end();
         (before, run.find(&clock))
     } else {
         let place = || {
-            let placing = run.race.watched(told(run.placer.placing(&clock)));
+            let placing = run.race.watched_options(told(run.placer.placement_options(&clock)));
             let outcome = insert_reduces(program, functions, &placing);
             run.race.end();
             outcome
         };
         let find = || {
             let found = run.find(&clock);
-            run.race.widen();
+            run.race.allow_all_threads();
             found
         };
-        parallel::beside(place, find)
+        parallel::run_beside(place, find)
     };
-    run.cheaper(&before.ok()?, found?)
+    run.keep_cheaper(&before.ok()?, found?)
 }
 
 /// One call of [`rewrite`].
-struct Run<'a> {
+struct RewriteRun<'a> {
     program: &'a Program,
     functions: &'a [Op],
     placer: Placer<'a>,
-    race: Race,
+    race: PlacementRace,
 }
 
 /// A rewritten form of the program.
-struct Form {
+struct RewrittenForm {
     document: Document,
     functions: Vec<Op>,
 }
 
 /// All forms that were found, with their ranking.
 #[derive(Default)]
-struct Found {
+struct FoundForms {
     /// The variants of the arithmetic of the original program.
-    choices: Vec<Choice>,
-    forms: Vec<Form>,
+    choices: Vec<BlockVariants>,
+    forms: Vec<RewrittenForm>,
     /// By function: the costs and the indices of the forms in which it has changed, the cheapest
     /// first.
     ranked: Vec<Vec<(f64, usize)>>,
 }
 
-impl Found {
+impl FoundForms {
     /// True if the best form of each function has cost 0.
-    fn is_free(&self) -> bool {
+    fn has_only_free_forms(&self) -> bool {
         self.ranked.iter().all(|it| it.first().is_some_and(|it| it.0 <= 0.0))
     }
 
@@ -149,20 +154,20 @@ impl Found {
 }
 
 /// A rewritten program that is proven equivalent.
-struct Shown {
+struct ProvenProgram {
     after: Document,
     /// By function: the proof if the function is rewritten.
     equalities: Vec<Option<Equality>>,
 }
 
-impl Run<'_> {
+impl RewriteRun<'_> {
     /// Finds the best form of each function, and places the resulting program.
-    fn find(&self, clock: &Clock) -> Option<(Found, Shown, Outcome)> {
-        let mut found = self.forms(&clock.part(0.5).at_most(self.placer.options.time));
-        let shown = self.shown(&mut found, &clock.part(0.5))?;
+    fn find(&self, clock: &TimeLimit) -> Option<(FoundForms, ProvenProgram, PlacementOutcome)> {
+        let mut found = self.forms(&clock.part(0.5).at_most(self.placer.options.search_time));
+        let shown = self.prove_best(&mut found, &clock.part(0.5))?;
         // The first placement is in the cache because of the trials.
         let (_, first) = self.placer.place(&shown.after, &clock.part(0.1))?;
-        self.race.widen();
+        self.race.allow_all_threads();
         // A rewritten function without a placement has infinite cost; an unchanged one without a
         // placement does not count.
         let refused = |at: usize| if shown.equalities[at].is_some() { f64::INFINITY } else { 0.0 };
@@ -173,96 +178,101 @@ impl Run<'_> {
             return None;
         }
         if is_optimal {
-            self.race.finish(cost);
+            self.race.finish_rewriting(cost);
             return Some((found, shown, first));
         }
-        self.race.enter(cost);
+        self.race.enter_rewriting(cost);
         let placed = self.placer.place(&shown.after, clock).map_or(first, |it| it.1);
         Some((found, shown, placed))
     }
 
     /// Rewrites the arithmetic of the program and of its restructured forms, each with a share of
     /// the time.
-    fn forms(&self, clock: &Clock) -> Found {
+    fn forms(&self, clock: &TimeLimit) -> FoundForms {
         let mut found =
-            Found { ranked: vec![Vec::new(); self.functions.len()], ..Found::default() };
-        let mut forms = Forms::of(self.program, &self.placer);
+            FoundForms { ranked: vec![Vec::new(); self.functions.len()], ..FoundForms::default() };
+        let mut forms = StructureForms::of(self.program, &self.placer);
         let share = |n: usize| clock.part(1.0 / (1 + n) as f64);
         let part = share(forms.n_left());
-        let search =
-            Search { placer: &self.placer, program: self.program, functions: self.functions };
-        found.choices = search.choices(&part.part(0.7));
-        if let Some(after) = search.tried(&found.choices, None, &part) {
-            self.offer(&mut found, after, &part);
+        let search = CandidateSearch {
+            placer: &self.placer,
+            program: self.program,
+            functions: self.functions,
+        };
+        found.choices = search.block_variants(&part.part(0.7));
+        if let Some(after) = search.place_candidates(&found.choices, None, &part) {
+            self.rank_form(&mut found, after, &part);
         }
         while let Some(form) = forms.next(found.best()) {
-            if clock.is_over() || found.is_free() {
+            if clock.is_over() || found.has_only_free_forms() {
                 break;
             }
             let part = share(forms.n_left());
-            let after = self.searched(form, &part);
-            self.offer(&mut found, after, &part);
+            let after = self.rewrite_form(form, &part);
+            self.rank_form(&mut found, after, &part);
         }
         found
     }
 
     /// Returns a restructured form of the program with rewritten arithmetic.
-    fn searched(&self, form: Document, clock: &Clock) -> Document {
+    fn rewrite_form(&self, form: Document, clock: &TimeLimit) -> Document {
         let least = self.placer.place(&form, &clock.part(0.1));
         let after = least.and_then(|(functions, least)| {
-            let search = Search { placer: &self.placer, program: &form, functions: &functions };
-            let choices = search.choices(&clock.part(0.6));
+            let search =
+                CandidateSearch { placer: &self.placer, program: &form, functions: &functions };
+            let choices = search.block_variants(&clock.part(0.6));
             let least = costs(&least).into_iter().map(|it| it.map_or(f64::INFINITY, |it| it.0));
-            search.tried(&choices, Some(least.collect()), &clock.part(0.8))
+            search.place_candidates(&choices, Some(least.collect()), &clock.part(0.8))
         });
-        Forms::finished(after.unwrap_or(form), &self.placer)
+        StructureForms::finished(after.unwrap_or(form), &self.placer)
     }
 
     /// Adds a form to the ranking of each function.
-    fn offer(&self, found: &mut Found, document: Document, clock: &Clock) {
+    fn rank_form(&self, found: &mut FoundForms, document: Document, clock: &TimeLimit) {
         let Some((functions, outcome)) = self.placer.place(&document, clock) else { return };
         let number = found.forms.len();
         for (at, cost) in costs(&outcome).into_iter().enumerate() {
             let pair = ((self.program, self.functions[at]), (&*document, functions[at]));
-            let fits = is_form_of(pair.0, pair.1, self.placer.options.growth);
+            let fits = is_allowed_form(pair.0, pair.1, self.placer.options.max_growth);
             if let Some((cost, _)) = cost.filter(|_| fits) {
                 let ranked = &mut found.ranked[at];
                 let place = ranked.partition_point(|it| it.0 <= cost);
                 ranked.insert(place, (cost, number));
             }
         }
-        found.forms.push(Form { document, functions });
+        found.forms.push(RewrittenForm { document, functions });
     }
 
     /// Returns the program with the cheapest form of each function that is proven equivalent;
     /// `None` if no function is changed. Forms that are not proven equivalent are dropped.
-    fn shown(&self, found: &mut Found, clock: &Clock) -> Option<Shown> {
+    fn prove_best(&self, found: &mut FoundForms, clock: &TimeLimit) -> Option<ProvenProgram> {
         while found.ranked.iter().any(|it| !it.is_empty()) {
             let mut edits = Vec::new();
             for (ranked, (at, &function)) in
                 found.ranked.iter().zip(self.functions.iter().enumerate())
             {
                 let Some(&(_, number)) = ranked.first() else { continue };
-                let Form { document, functions } = &found.forms[number];
+                let RewrittenForm { document, functions } = &found.forms[number];
                 let text = document.source().slice(document.ir().range(functions[at]));
                 edits.push(TextEdit { range: self.program.ir().range(function), text });
             }
-            let after = edited(self.program, &TextEdit::in_order(edits)?)?;
-            let new = functions_at(&after, &self.placer.places)?;
+            let after = apply_edits(self.program, &TextEdit::in_order(edits)?)?;
+            let new = functions_at(&after, &self.placer.function_indices)?;
             let mut equalities = vec![None; new.len()];
             let mut is_shown = true;
             for (at, ranked) in found.ranked.iter_mut().enumerate().filter(|it| !it.1.is_empty()) {
                 let old = (self.program, self.functions[at]);
                 // A form with alternatives gets less time.
                 let clock = clock.part(1.0 / ranked.len() as f64);
-                equalities[at] = equal_unless(old, (&after, new[at]), &|| clock.is_over()).ok();
+                equalities[at] =
+                    prove_equal_unless(old, (&after, new[at]), &|| clock.is_over()).ok();
                 if equalities[at].is_none() {
                     ranked.remove(0);
                     is_shown = false;
                 }
             }
             if is_shown {
-                return Some(Shown { after, equalities });
+                return Some(ProvenProgram { after, equalities });
             }
         }
         None
@@ -270,13 +280,13 @@ impl Run<'_> {
 
     /// Returns the result with only the functions whose rewriting is cheaper. Functions that are
     /// placed together are rewritten together or not at all.
-    fn cheaper(
+    fn keep_cheaper(
         &self,
-        before: &Outcome,
-        (mut found, mut shown, placed): (Found, Shown, Outcome),
+        before: &PlacementOutcome,
+        (mut found, mut shown, placed): (FoundForms, ProvenProgram, PlacementOutcome),
     ) -> Option<Rewritten> {
         let (old, new) = (costs(before), costs(&placed));
-        let group = groups(self.functions, before);
+        let group = group_of_functions(self.functions, before);
         let mut is_left = false;
         for first in 0..group.len() {
             let its = || (0..group.len()).filter(|&it| group[it] == first);
@@ -293,14 +303,17 @@ impl Run<'_> {
             // Only the best forms were placed with the whole time limit.
             found.ranked.iter_mut().for_each(|it| it.truncate(1));
             // The remaining functions were already proven and placed, so little time suffices.
-            let clock = Clock::new(
+            let clock = TimeLimit::new(
                 Duration::from_secs(1),
-                self.placer.options.placing.limits.cancel.clone(),
+                self.placer.options.placement.limits.cancel.clone(),
             );
-            shown = self.shown(&mut found, &clock)?;
+            shown = self.prove_best(&mut found, &clock)?;
         }
-        let search =
-            Search { placer: &self.placer, program: self.program, functions: self.functions };
+        let search = CandidateSearch {
+            placer: &self.placer,
+            program: self.program,
+            functions: self.functions,
+        };
         let mut savings = Vec::new();
         for (at, equality) in shown.equalities.into_iter().enumerate() {
             let (Some(equality), Some((before, least_before)), Some((after, least_after))) =
@@ -309,15 +322,16 @@ impl Run<'_> {
                 continue;
             };
             let function = self.program.function_name(self.functions[at]);
-            let least = if after > 0.0 { search.least(at, &found.choices) as f64 } else { 0.0 };
+            let least =
+                if after > 0.0 { search.least_reductions(at, &found.choices) as f64 } else { 0.0 };
             savings.push(Saving {
                 at,
                 function,
                 before,
-                least_before,
+                lower_bound_before: least_before,
                 after,
-                least_after,
-                least,
+                lower_bound_after: least_after,
+                lower_bound: least,
                 equality,
             });
         }
@@ -327,7 +341,7 @@ impl Run<'_> {
 
 /// Returns, for each function, the first function of its group: functions of a group are placed
 /// together.
-fn groups(functions: &[Op], outcome: &Outcome) -> Vec<usize> {
+fn group_of_functions(functions: &[Op], outcome: &PlacementOutcome) -> Vec<usize> {
     let mut group: Vec<usize> = (0..functions.len()).collect();
     for it in &outcome.groups {
         let its: Vec<usize> =

@@ -9,13 +9,13 @@ const FAR: Duration = Duration::from_secs(1 << 28);
 
 /// A time limit with a cancel flag.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct TimeLimit {
     end: Instant,
     /// Another thread sets this to true to end the work early.
     cancel: Option<Arc<AtomicBool>>,
 }
 
-impl Clock {
+impl TimeLimit {
     pub(crate) fn new(time: Duration, cancel: Option<Arc<AtomicBool>>) -> Self {
         let now = Instant::now();
         // An instant that is too far in the future to be represented is replaced by a practically

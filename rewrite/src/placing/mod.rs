@@ -6,48 +6,48 @@ pub(crate) mod race;
 use std::time::Duration;
 
 use noisy_analyses::{
-    self as analyses, Document, Options as PlacementOptions, Outcome, Program, TextEdit, Verdict,
-    insert_reduces,
+    self as analyses, Document, PlacementOptions, PlacementOutcome, PlacementVerdict, Program,
+    TextEdit, insert_reduces,
 };
 use noisy_syntax::{Form, Op};
 
-use self::clock::Clock;
-use crate::scale::Scale;
+use self::clock::TimeLimit;
+use crate::scale::NoiseParameters;
 
-/// Maximum growth of a loop by unrolling: its ops times this factor, plus [`SMALL`].
-pub(crate) const MOST_CODE_GROWTH: usize = 8;
+/// Maximum growth of a loop by unrolling: its ops times this factor, plus [`SMALL_CODE`].
+pub(crate) const MAX_CODE_GROWTH: usize = 8;
 
 /// Number of ops that an unrolled loop may always have.
-pub(crate) const SMALL: usize = 64;
+pub(crate) const SMALL_CODE: usize = 64;
 
 /// Options of [`crate::rewrite`].
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RewriteOptions {
     /// Options of the placements. Their time limit applies to the whole call.
-    pub placing: PlacementOptions,
+    pub placement: PlacementOptions,
     /// Maximum time for the search and the first placements of its candidates; they also take at
     /// most half of the time limit.
-    pub time: Duration,
+    pub search_time: Duration,
     /// Maximum growth: the number of executed operations of the result relative to that of the
     /// original program.
-    pub growth: f64,
+    pub max_growth: f64,
     /// True if loops and branches are not restructured; loops may still be unrolled.
     pub keeps_structure: bool,
 }
 
 /// The functions to rewrite, and the parameters of their placement.
 pub(crate) struct Placer<'a> {
-    pub options: &'a Options,
-    pub scale: Scale,
+    pub options: &'a RewriteOptions,
+    pub scale: NoiseParameters,
     /// The time limit in seconds.
     pub seconds: f64,
     /// The indices of the functions among all functions of the program.
-    pub places: Vec<usize>,
+    pub function_indices: Vec<usize>,
 }
 
 impl Placer<'_> {
-    pub(crate) fn placing(&self, clock: &Clock) -> PlacementOptions {
-        let mut placing = self.options.placing.clone();
+    pub(crate) fn placement_options(&self, clock: &TimeLimit) -> PlacementOptions {
+        let mut placing = self.options.placement.clone();
         placing.wants_proofs = false;
         placing.watch = None;
         placing.limits.time = Some(clock.left());
@@ -55,15 +55,19 @@ impl Placer<'_> {
     }
 
     /// Returns the functions of a rewritten program, and their placement.
-    pub(crate) fn place(&self, after: &Document, clock: &Clock) -> Option<(Vec<Op>, Outcome)> {
-        let functions = functions_at(after, &self.places)?;
-        let outcome = insert_reduces(after, &functions, &self.placing(clock)).ok()?;
+    pub(crate) fn place(
+        &self,
+        after: &Document,
+        clock: &TimeLimit,
+    ) -> Option<(Vec<Op>, PlacementOutcome)> {
+        let functions = functions_at(after, &self.function_indices)?;
+        let outcome = insert_reduces(after, &functions, &self.placement_options(clock)).ok()?;
         Some((functions, outcome))
     }
 }
 
 /// Returns a program after some edits, unless they introduce problems.
-pub(crate) fn edited(program: &Program, edits: &[TextEdit]) -> Option<Document> {
+pub(crate) fn apply_edits(program: &Program, edits: &[TextEdit]) -> Option<Document> {
     let text = TextEdit::apply_all(edits, &program.source().text().to_string());
     let after = Document::with_model(&text, program.model().clone());
     let is_clean = after.source().problems().len() <= program.source().problems().len();
@@ -78,20 +82,20 @@ pub(crate) fn functions_at(program: &Program, places: &[usize]) -> Option<Vec<Op
 
 /// Returns the cost and the lower bound of each function, in executed reductions; `None` for a
 /// function without a placement.
-pub(crate) fn costs(outcome: &Outcome) -> Vec<Option<(f64, f64)>> {
+pub(crate) fn costs(outcome: &PlacementOutcome) -> Vec<Option<(f64, f64)>> {
     let cost = |it: &analyses::FunctionOutcome| match &it.verdict {
-        Verdict::Legal => Some((0.0, 0.0)),
-        Verdict::Fixed(it) => {
+        PlacementVerdict::Legal => Some((0.0, 0.0)),
+        PlacementVerdict::Fixed(it) => {
             let unit = it.unit.max(1) as f64;
             Some((it.cost as f64 / unit, it.lower_bound.min(it.cost) as f64 / unit))
         }
-        Verdict::Refused(_) => None,
+        PlacementVerdict::Refused(_) => None,
     };
     outcome.functions.iter().map(cost).collect()
 }
 
 /// Returns true if all ops of a function were fully parsed, so that all uses of values are known.
-pub(crate) fn is_read(program: &Program, function: Op) -> bool {
+pub(crate) fn is_fully_parsed(program: &Program, function: Op) -> bool {
     let ir = program.ir();
     let mut is_read = true;
     let mut look = |op: Op| {

@@ -16,34 +16,34 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::scale::Scale;
-use crate::search::dag::{Dag, Id, Node};
-use crate::straight::{Line, Reg, Straight};
+use crate::scale::NoiseParameters;
+use crate::search::dag::{DagNode, ExpressionDag, NodeId};
+use crate::straight::{Reg, StraightLine, StraightProgram};
 
 /// A value or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Signed {
+pub(crate) struct SignedValue {
     pub reg: Reg,
     pub is_negative: bool,
 }
 
 /// A change in the undo log.
 #[derive(Clone, Copy, Debug)]
-enum Undo {
+enum UndoStep {
     Push,
     Noise(Reg, u32),
-    Node(Id),
+    Node(NodeId),
 }
 
 /// A position in the undo log.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct UndoMark {
     log_len: usize,
     n_reductions: u64,
     n_ops: usize,
 }
 
-impl Mark {
+impl UndoMark {
     pub(crate) fn n_reductions(self) -> u64 {
         self.n_reductions
     }
@@ -55,26 +55,26 @@ impl Mark {
 
 /// A program under construction.
 #[derive(Debug)]
-pub(crate) struct Balance {
-    scale: Scale,
-    out: Straight,
+pub(crate) struct ProgramBuilder {
+    scale: NoiseParameters,
+    out: StraightProgram,
     /// Noise of each value, after its reduction if there is one.
     noise: Vec<u32>,
-    regs: FxHashMap<Line, Reg>,
-    values: FxHashMap<Id, Signed>,
+    regs: FxHashMap<StraightLine, Reg>,
+    values: FxHashMap<NodeId, SignedValue>,
     /// Number of reductions up to now.
     pub n_reductions: u64,
     /// Number of operations up to now.
     pub n_ops: usize,
-    log: Vec<Undo>,
+    log: Vec<UndoStep>,
 }
 
-impl Balance {
+impl ProgramBuilder {
     /// Returns a program that consists of the leaves of another program.
-    pub(crate) fn new(program: &Straight, scale: Scale) -> Self {
+    pub(crate) fn new(program: &StraightProgram, scale: NoiseParameters) -> Self {
         let mut out = Self {
             scale,
-            out: Straight { leaves: program.leaves.clone(), ..Straight::default() },
+            out: StraightProgram { leaves: program.leaves.clone(), ..StraightProgram::default() },
             noise: Vec::new(),
             regs: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -83,7 +83,7 @@ impl Balance {
             log: Vec::new(),
         };
         for (index, leaf) in program.leaves.iter().enumerate() {
-            let line = Line::Leaf(index as u32);
+            let line = StraightLine::Leaf(index as u32);
             let reg = out.out.push(line);
             out.noise.push(leaf.noise);
             out.regs.insert(line, reg);
@@ -91,22 +91,22 @@ impl Balance {
         out
     }
 
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { log_len: self.log.len(), n_reductions: self.n_reductions, n_ops: self.n_ops }
+    pub(crate) fn mark(&self) -> UndoMark {
+        UndoMark { log_len: self.log.len(), n_reductions: self.n_reductions, n_ops: self.n_ops }
     }
 
     /// Undoes all changes since a mark.
-    pub(crate) fn go_back(&mut self, mark: Mark) {
+    pub(crate) fn roll_back(&mut self, mark: UndoMark) {
         while self.log.len() > mark.log_len {
             match self.log.pop() {
-                Some(Undo::Push) => {
+                Some(UndoStep::Push) => {
                     if let Some(line) = self.out.lines.pop() {
                         self.regs.remove(&line);
                     }
                     self.noise.pop();
                 }
-                Some(Undo::Noise(reg, noise)) => self.noise[reg.index()] = noise,
-                Some(Undo::Node(id)) => drop(self.values.remove(&id)),
+                Some(UndoStep::Noise(reg, noise)) => self.noise[reg.index()] = noise,
+                Some(UndoStep::Node(id)) => drop(self.values.remove(&id)),
                 None => {}
             }
         }
@@ -118,45 +118,45 @@ impl Balance {
         self.noise[reg.index()]
     }
 
-    pub(crate) fn value(&self, id: Id) -> Option<Signed> {
+    pub(crate) fn value(&self, id: NodeId) -> Option<SignedValue> {
         self.values.get(&id).copied()
     }
 
     /// Sets the value of a node.
-    pub(crate) fn set(&mut self, id: Id, value: Signed) {
+    pub(crate) fn set_value(&mut self, id: NodeId, value: SignedValue) {
         if self.values.insert(id, value).is_none() {
-            self.log.push(Undo::Node(id));
+            self.log.push(UndoStep::Node(id));
         }
     }
 
     /// Returns the value of a leaf.
     pub(crate) fn leaf(&self, index: u32) -> Reg {
-        self.regs[&Line::Leaf(index)]
+        self.regs[&StraightLine::Leaf(index)]
     }
 
     /// Returns the value of an operation. Reduces operands if the operation would exceed the
     /// budget.
-    pub(crate) fn op(&mut self, line: Line) -> Reg {
+    pub(crate) fn op(&mut self, line: StraightLine) -> Reg {
         if let Some(&reg) = self.regs.get(&line) {
             return reg;
         }
-        if let Line::Add(a, b) = line
-            && let Some(&reg) = self.regs.get(&Line::Add(b, a))
+        if let StraightLine::Add(a, b) = line
+            && let Some(&reg) = self.regs.get(&StraightLine::Add(b, a))
         {
             return reg;
         }
-        if let Line::Mul(a, b) = line
-            && let Some(&reg) = self.regs.get(&Line::Mul(b, a))
+        if let StraightLine::Mul(a, b) = line
+            && let Some(&reg) = self.regs.get(&StraightLine::Mul(b, a))
         {
             return reg;
         }
         let noise = loop {
             let noise = match line {
-                Line::Leaf(index) => self.out.leaves[index as usize].noise,
-                Line::Add(a, b) | Line::Sub(a, b) => {
+                StraightLine::Leaf(index) => self.out.leaves[index as usize].noise,
+                StraightLine::Add(a, b) | StraightLine::Sub(a, b) => {
                     self.noise(a).max(self.noise(b)) + self.scale.add
                 }
-                Line::Mul(a, b) => self.noise(a) + self.noise(b),
+                StraightLine::Mul(a, b) => self.noise(a) + self.noise(b),
             };
             if noise <= self.scale.budget {
                 break noise;
@@ -172,38 +172,39 @@ impl Balance {
         let reg = self.out.push(line);
         self.noise.push(noise);
         self.regs.insert(line, reg);
-        self.log.push(Undo::Push);
+        self.log.push(UndoStep::Push);
         self.n_ops += 1;
         reg
     }
 
     fn reduce(&mut self, reg: Reg) {
         let noise = &mut self.noise[reg.index()];
-        self.log.push(Undo::Noise(reg, *noise));
+        self.log.push(UndoStep::Noise(reg, *noise));
         *noise = self.scale.reset;
         self.n_reductions += 1;
     }
 
-    pub(crate) fn add(&mut self, a: Signed, b: Signed) -> Signed {
+    pub(crate) fn add(&mut self, a: SignedValue, b: SignedValue) -> SignedValue {
         let (line, is_negative) = match (a.is_negative, b.is_negative) {
-            (false, true) => (Line::Sub(a.reg, b.reg), false),
-            (true, false) => (Line::Sub(b.reg, a.reg), false),
-            (both, _) => (Line::Add(a.reg, b.reg), both),
+            (false, true) => (StraightLine::Sub(a.reg, b.reg), false),
+            (true, false) => (StraightLine::Sub(b.reg, a.reg), false),
+            (both, _) => (StraightLine::Add(a.reg, b.reg), both),
         };
-        Signed { reg: self.op(line), is_negative }
+        SignedValue { reg: self.op(line), is_negative }
     }
 
-    pub(crate) fn multiply(&mut self, a: Signed, b: Signed) -> Signed {
-        let reg = self.op(Line::Mul(a.reg, b.reg));
-        Signed { reg, is_negative: a.is_negative != b.is_negative }
+    pub(crate) fn multiply(&mut self, a: SignedValue, b: SignedValue) -> SignedValue {
+        let reg = self.op(StraightLine::Mul(a.reg, b.reg));
+        SignedValue { reg, is_negative: a.is_negative != b.is_negative }
     }
 
     /// Returns the sum of some values.
-    fn sum_of(&mut self, mut items: Vec<Signed>) -> Option<Signed> {
-        let capacity = Scale::weight(self.scale.budget);
+    fn sum_of(&mut self, mut items: Vec<SignedValue>) -> Option<SignedValue> {
+        let capacity = NoiseParameters::weight(self.scale.budget);
         loop {
             // A term over the budget has no legal placement; it fills a bin.
-            let weigh = |it: &Signed| Scale::weight(self.noise(it.reg)).min(capacity);
+            let weigh =
+                |it: &SignedValue| NoiseParameters::weight(self.noise(it.reg)).min(capacity);
             let total: u64 = items.iter().map(weigh).fold(0, u64::saturating_add);
             if total <= capacity {
                 return self.tree(items);
@@ -213,7 +214,7 @@ impl Balance {
             let mut free = capacity;
             let mut bin = Vec::new();
             items.retain(|it| {
-                let weight = Scale::weight(self.noise(it.reg)).min(capacity);
+                let weight = NoiseParameters::weight(self.noise(it.reg)).min(capacity);
                 let fits = weight <= free;
                 if fits {
                     free -= weight;
@@ -228,7 +229,7 @@ impl Balance {
     }
 
     /// Returns the sum of values as a tree: repeatedly joins the two least noisy values.
-    fn tree(&mut self, items: Vec<Signed>) -> Option<Signed> {
+    fn tree(&mut self, items: Vec<SignedValue>) -> Option<SignedValue> {
         let mut queue = BinaryHeap::new();
         let mut values = items;
         for (at, it) in values.iter().enumerate() {
@@ -245,12 +246,12 @@ impl Balance {
 
     /// Returns zero as the difference of a value with itself, because there is no encoded constant
     /// zero.
-    fn zero(&mut self, of: Reg) -> Signed {
-        Signed { reg: self.op(Line::Sub(of, of)), is_negative: false }
+    fn zero(&mut self, of: Reg) -> SignedValue {
+        SignedValue { reg: self.op(StraightLine::Sub(of, of)), is_negative: false }
     }
 
     /// Returns a value without a pending negation.
-    pub(crate) fn positive(&mut self, value: Signed) -> Reg {
+    pub(crate) fn positive(&mut self, value: SignedValue) -> Reg {
         if !value.is_negative {
             return value.reg;
         }
@@ -263,10 +264,10 @@ impl Balance {
         self.add(zero, value).reg
     }
 
-    fn sum(&mut self, terms: &[(Id, u64)], fallback: Reg) -> Signed {
+    fn sum(&mut self, terms: &[(NodeId, u64)], fallback: Reg) -> SignedValue {
         // The non-adjacent form of the coefficients: digits are -1, 0 or 1, and no two neighbors
         // are nonzero.
-        let mut levels: Vec<Vec<Signed>> = Vec::new();
+        let mut levels: Vec<Vec<SignedValue>> = Vec::new();
         let modulus = self.scale.mask.wrapping_add(1);
         for &(id, coefficient) in terms {
             let Some(value) = self.value(id) else { continue };
@@ -291,16 +292,16 @@ impl Balance {
                         levels.resize(level + 1, Vec::new());
                     }
                     let is_negative = value.is_negative != (digit < 0);
-                    levels[level].push(Signed { reg: value.reg, is_negative });
+                    levels[level].push(SignedValue { reg: value.reg, is_negative });
                 }
                 left = (left - digit) >> 1;
                 level += 1;
             }
         }
-        let mut sum: Option<Signed> = None;
+        let mut sum: Option<SignedValue> = None;
         for items in levels.into_iter().rev() {
             let doubled = sum.map(|it| self.add(it, it));
-            let items: Vec<Signed> = items.into_iter().chain(doubled).collect();
+            let items: Vec<SignedValue> = items.into_iter().chain(doubled).collect();
             sum = self.sum_of(items);
         }
         match sum {
@@ -309,22 +310,22 @@ impl Balance {
         }
     }
 
-    fn product(&mut self, factors: &[(Id, u32)]) -> Option<Signed> {
-        let factors: Vec<(Signed, u32)> =
+    fn product(&mut self, factors: &[(NodeId, u32)]) -> Option<SignedValue> {
+        let factors: Vec<(SignedValue, u32)> =
             factors.iter().filter_map(|&(id, n)| Some((self.value(id)?, n))).collect();
         let is_square_free = factors.iter().all(|it| it.1 == 1);
         let n_powers = factors.iter().filter(|it| it.1 > 1).count();
         if is_square_free || n_powers < 2 {
-            let mut values: Vec<Signed> =
+            let mut values: Vec<SignedValue> =
                 factors.iter().map(|&(value, n)| self.power(value, n)).collect();
             // The noisiest first, so that the last multiplication has the least noise.
             values.sort_by_key(|it| (Reverse(self.noise(it.reg)), it.reg));
             return values.into_iter().reduce(|a, b| self.multiply(a, b));
         }
         // All factors are squared together.
-        let odd: Vec<(Signed, u32)> =
+        let odd: Vec<(SignedValue, u32)> =
             factors.iter().filter(|it| it.1 % 2 == 1).map(|it| (it.0, 1)).collect();
-        let half: Vec<(Signed, u32)> =
+        let half: Vec<(SignedValue, u32)> =
             factors.iter().filter(|it| it.1 > 1).map(|it| (it.0, it.1 / 2)).collect();
         let root = self.powers(&half)?;
         let square = self.multiply(root, root);
@@ -336,13 +337,13 @@ impl Balance {
     }
 
     /// Returns a product of powers, computed by squaring all factors together.
-    fn powers(&mut self, factors: &[(Signed, u32)]) -> Option<Signed> {
+    fn powers(&mut self, factors: &[(SignedValue, u32)]) -> Option<SignedValue> {
         let most = factors.iter().map(|it| it.1).max()?;
-        let mut product: Option<Signed> = None;
+        let mut product: Option<SignedValue> = None;
         for bit in (0..u32::BITS - most.leading_zeros()).rev() {
             let square = product.map(|it| self.multiply(it, it));
             let odd = factors.iter().filter(|it| it.1 >> bit & 1 == 1).map(|it| it.0);
-            let odd: Vec<Signed> = odd.collect();
+            let odd: Vec<SignedValue> = odd.collect();
             let odd = odd.into_iter().reduce(|a, b| self.multiply(a, b));
             product = match (square, odd) {
                 (Some(a), Some(b)) => Some(self.multiply(a, b)),
@@ -353,7 +354,7 @@ impl Balance {
     }
 
     /// Returns a power of a value, computed with few multiplications.
-    fn power(&mut self, value: Signed, exponent: u32) -> Signed {
+    fn power(&mut self, value: SignedValue, exponent: u32) -> SignedValue {
         if exponent <= 1 {
             return value;
         }
@@ -374,27 +375,27 @@ impl Balance {
     }
 
     /// Returns the value of a node, computed from the nodes that already have values.
-    pub(crate) fn node(&mut self, dag: &Dag, root: Id) -> Option<Signed> {
+    pub(crate) fn build_node(&mut self, dag: &ExpressionDag, root: NodeId) -> Option<SignedValue> {
         if let Some(it) = self.value(root) {
             return Some(it);
         }
         let below = dag.below(root, |it| self.value(it).is_some());
         for id in below {
             let value = match dag.node(id) {
-                Node::Leaf(index) => Signed { reg: self.leaf(*index), is_negative: false },
-                Node::Sum(terms) => {
+                DagNode::Leaf(index) => SignedValue { reg: self.leaf(*index), is_negative: false },
+                DagNode::Sum(terms) => {
                     let fallback = self.out.lines.first().map(|_| Reg(0))?;
                     self.sum(terms, fallback)
                 }
-                Node::Product(factors) => self.product(factors)?,
+                DagNode::Product(factors) => self.product(factors)?,
             };
-            self.set(id, value);
+            self.set_value(id, value);
         }
         self.value(root)
     }
 
     /// Sets the outputs and returns the program.
-    pub(crate) fn finish(mut self, outputs: Vec<Reg>) -> Straight {
+    pub(crate) fn finish(mut self, outputs: Vec<Reg>) -> StraightProgram {
         self.out.outputs = outputs;
         self.out
     }

@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::search::dag::{Dag, Id, Node};
+use crate::search::dag::{DagNode, ExpressionDag, NodeId};
 
 /// Maximum exponent of a factor.
-const MOST_DEGREE: u32 = 4096;
+const MAX_EXPONENT: u32 = 4096;
 
 /// Factors with exponents, sorted by factor.
-pub(crate) type Monomial = SmallVec<[(Id, u32); 4]>;
+pub(crate) type Monomial = SmallVec<[(NodeId, u32); 4]>;
 
 /// Monomials with nonzero coefficients.
 pub(crate) type Polynomial = BTreeMap<Monomial, u64>;
 
 /// With fewer terms than this, a factor is taken out of groups of four terms, because a balanced
 /// sum of four products fits into the budget.
-const FEW: usize = 6;
+const MIN_TERMS_FOR_ALL: usize = 6;
 
 /// The strategy for taking out common factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,35 +38,35 @@ pub(crate) enum Factoring {
 
 /// A form of a polynomial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum PolynomialForm {
     /// Sums and products after taking out factors.
-    Factors(Factoring),
+    Factored(Factoring),
     /// Horner's scheme with blocks of this many powers of a variable.
-    Blocks(Id, u32),
+    HornerBlocks(NodeId, u32),
     /// Doubling, if consecutive powers of a variable have the same coefficient.
-    Doubling(Id),
+    Doubling(NodeId),
 }
 
 /// Returns the polynomial of a node in the nodes that `is_variable` accepts; `None` if it has too
 /// many monomials.
 pub(crate) fn expand(
-    dag: &Dag,
-    root: Id,
-    is_variable: &mut dyn FnMut(Id) -> bool,
+    dag: &ExpressionDag,
+    root: NodeId,
+    is_variable: &mut dyn FnMut(NodeId) -> bool,
     most: usize,
 ) -> Option<Polynomial> {
     let mask = dag.mask();
-    let mut known: FxHashMap<Id, Polynomial> = FxHashMap::default();
+    let mut known: FxHashMap<NodeId, Polynomial> = FxHashMap::default();
     let below = dag.below(root, is_variable);
     let mut n_left = 64 * most;
     for id in below {
-        let of = |it: Id, known: &FxHashMap<Id, Polynomial>| match known.get(&it) {
+        let of = |it: NodeId, known: &FxHashMap<NodeId, Polynomial>| match known.get(&it) {
             Some(it) => it.clone(),
             None => variable(it),
         };
         let polynomial = match dag.node(id) {
-            Node::Leaf(_) => variable(id),
-            Node::Sum(terms) => {
+            DagNode::Leaf(_) => variable(id),
+            DagNode::Sum(terms) => {
                 let mut out = Polynomial::new();
                 for &(it, coefficient) in terms.iter() {
                     for (monomial, value) in of(it, &known) {
@@ -76,7 +76,7 @@ pub(crate) fn expand(
                 }
                 out
             }
-            Node::Product(factors) => {
+            DagNode::Product(factors) => {
                 let mut out = Polynomial::from([(Monomial::new(), 1)]);
                 for &(it, exponent) in factors.iter() {
                     let factor = of(it, &known);
@@ -85,7 +85,7 @@ pub(crate) fn expand(
                     {
                         let mut power = monomial.clone();
                         for it in &mut power {
-                            it.1 = it.1.checked_mul(exponent).filter(|&it| it <= MOST_DEGREE)?;
+                            it.1 = it.1.checked_mul(exponent).filter(|&it| it <= MAX_EXPONENT)?;
                         }
                         out =
                             times(&out, &Polynomial::from([(power, 1)]), mask, most, &mut n_left)?;
@@ -108,7 +108,7 @@ pub(crate) fn expand(
 
 /// Returns the polynomial that consists of a variable. Constants are variables too, because a
 /// constant is only available as a leaf.
-fn variable(id: Id) -> Polynomial {
+fn variable(id: NodeId) -> Polynomial {
     Polynomial::from([(SmallVec::from_slice(&[(id, 1)]), 1)])
 }
 
@@ -162,7 +162,7 @@ fn product(a: &Monomial, b: &Monomial) -> Option<Monomial> {
             (true, false) => a[i],
             (false, _) => b[j],
         };
-        if exponent > MOST_DEGREE {
+        if exponent > MAX_EXPONENT {
             return None;
         }
         out.push((id, exponent));
@@ -173,57 +173,61 @@ fn product(a: &Monomial, b: &Monomial) -> Option<Monomial> {
 }
 
 /// Divides a monomial by a power of a variable.
-fn without(monomial: &Monomial, of: Id, power: u32) -> Monomial {
+fn divide_by_power(monomial: &Monomial, of: NodeId, power: u32) -> Monomial {
     let lowered = monomial.iter().map(|&(id, n)| (id, if id == of { n - power } else { n }));
     lowered.filter(|it| it.1 > 0).collect()
 }
 
-fn degree(monomial: &Monomial, of: Id) -> u32 {
+fn degree(monomial: &Monomial, of: NodeId) -> u32 {
     monomial.iter().find(|it| it.0 == of).map_or(0, |it| it.1)
 }
 
 /// Returns the variables with degree three or more in a polynomial, with their degrees, the highest
 /// first.
-pub(crate) fn powers(polynomial: &Polynomial) -> Vec<(Id, u32)> {
-    let mut degrees: FxHashMap<Id, u32> = FxHashMap::default();
+pub(crate) fn high_degree_variables(polynomial: &Polynomial) -> Vec<(NodeId, u32)> {
+    let mut degrees: FxHashMap<NodeId, u32> = FxHashMap::default();
     for &(id, n) in polynomial.keys().flatten() {
         let most = degrees.entry(id).or_default();
         *most = n.max(*most);
     }
-    let mut out: Vec<(Id, u32)> = degrees.into_iter().filter(|it| it.1 >= 3).collect();
+    let mut out: Vec<(NodeId, u32)> = degrees.into_iter().filter(|it| it.1 >= 3).collect();
     out.sort_unstable_by_key(|&(id, n)| (std::cmp::Reverse(n), id));
     out
 }
 
 /// Creates the nodes of a polynomial in a form. The polynomial has no monomial without factors,
 /// because all constants are leaves.
-pub(crate) fn write(dag: &mut Dag, polynomial: Polynomial, way: Way) -> Id {
+pub(crate) fn build_form(
+    dag: &mut ExpressionDag,
+    polynomial: Polynomial,
+    way: PolynomialForm,
+) -> NodeId {
     match way {
-        Way::Factors(factoring) => factors(dag, polynomial, factoring),
-        Way::Blocks(variable, size) => blocks(dag, polynomial, variable, size),
-        Way::Doubling(variable) => doubling(dag, polynomial, variable),
+        PolynomialForm::Factored(factoring) => factors(dag, polynomial, factoring),
+        PolynomialForm::HornerBlocks(variable, size) => blocks(dag, polynomial, variable, size),
+        PolynomialForm::Doubling(variable) => doubling(dag, polynomial, variable),
     }
 }
 
-fn monomial(dag: &mut Dag, of: &Monomial) -> Id {
+fn monomial(dag: &mut ExpressionDag, of: &Monomial) -> NodeId {
     let factors = of.to_vec();
     dag.product(factors)
 }
 
-fn plain(dag: &mut Dag, polynomial: &Polynomial) -> Id {
+fn sum_of_monomials(dag: &mut ExpressionDag, polynomial: &Polynomial) -> NodeId {
     let terms: Vec<_> =
         polynomial.iter().map(|(it, &coefficient)| (monomial(dag, it), coefficient)).collect();
     dag.flat_sum(terms)
 }
 
-fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> Id {
+fn factors(dag: &mut ExpressionDag, mut polynomial: Polynomial, factoring: Factoring) -> NodeId {
     if factoring == Factoring::None {
-        return plain(dag, &polynomial);
+        return sum_of_monomials(dag, &polynomial);
     }
     // Terms of the resulting sum.
-    let mut terms: Vec<(Id, u64)> = Vec::new();
+    let mut terms: Vec<(NodeId, u64)> = Vec::new();
     while polynomial.len() > 1 {
-        let mut counts: FxHashMap<Id, usize> = FxHashMap::default();
+        let mut counts: FxHashMap<NodeId, usize> = FxHashMap::default();
         for it in polynomial.keys() {
             // A term that is only the factor itself is not counted: its quotient would be 1.
             if let &[(id, 1)] = it.as_slice() {
@@ -239,7 +243,7 @@ fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> I
         let is_linear = |it: &Monomial| it.iter().map(|it| it.1).sum::<u32>() <= 2;
         let all_linear = polynomial.keys().all(|it| degree(it, factor) == 0 || is_linear(it));
         let most = match factoring {
-            Factoring::Groups if n < FEW && all_linear => 4,
+            Factoring::Groups if n < MIN_TERMS_FOR_ALL && all_linear => 4,
             _ => usize::MAX,
         };
         let mut quotient = Polynomial::new();
@@ -247,7 +251,7 @@ fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> I
         for (it, coefficient) in polynomial {
             let has = degree(&it, factor) > 0 && it.as_slice() != [(factor, 1)];
             if has && quotient.len() < most {
-                quotient.insert(without(&it, factor, 1), coefficient);
+                quotient.insert(divide_by_power(&it, factor, 1), coefficient);
             } else {
                 rest.insert(it, coefficient);
             }
@@ -256,7 +260,7 @@ fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> I
         let quotient = factors(dag, quotient, factoring);
         // Factors of the quotient are merged into this product.
         let mut all = match dag.node(quotient) {
-            Node::Product(inner) if !dag.closed.contains(&quotient) => inner.to_vec(),
+            DagNode::Product(inner) if !dag.closed.contains(&quotient) => inner.to_vec(),
             _ => vec![(quotient, 1)],
         };
         all.push((factor, 1));
@@ -269,11 +273,11 @@ fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> I
 }
 
 /// Returns the coefficients of the powers of a variable, by power.
-fn by_power(polynomial: Polynomial, variable: Id) -> BTreeMap<u32, Polynomial> {
+fn by_power(polynomial: Polynomial, variable: NodeId) -> BTreeMap<u32, Polynomial> {
     let mut out: BTreeMap<u32, Polynomial> = BTreeMap::new();
     for (it, coefficient) in polynomial {
         let n = degree(&it, variable);
-        out.entry(n).or_default().insert(without(&it, variable, n), coefficient);
+        out.entry(n).or_default().insert(divide_by_power(&it, variable, n), coefficient);
     }
     out
 }
@@ -283,16 +287,16 @@ fn take_number(polynomial: &mut Polynomial) -> u64 {
     polynomial.remove(&Monomial::new()).unwrap_or(0)
 }
 
-fn blocks(dag: &mut Dag, polynomial: Polynomial, variable: Id, size: u32) -> Id {
+fn blocks(dag: &mut ExpressionDag, polynomial: Polynomial, variable: NodeId, size: u32) -> NodeId {
     let mut coefficients = by_power(polynomial, variable);
     let Some(&most) = coefficients.keys().next_back() else { return dag.sum(Vec::new()) };
     let step = dag.power(variable, size);
     // The result of the preceding blocks: a node plus `number`. Both are multiplied by the next
     // power.
-    let mut so_far: Option<Id> = None;
+    let mut so_far: Option<NodeId> = None;
     let mut number = 0;
     for block in (0..=most / size).rev() {
-        let mut terms: Vec<(Id, u64)> = vec![(step, number)];
+        let mut terms: Vec<(NodeId, u64)> = vec![(step, number)];
         if let Some(it) = so_far {
             terms.push((dag.product(vec![(it, 1), (step, 1)]), 1));
         }
@@ -327,7 +331,7 @@ fn blocks(dag: &mut Dag, polynomial: Polynomial, variable: Id, size: u32) -> Id 
     }
 }
 
-fn doubling(dag: &mut Dag, polynomial: Polynomial, variable: Id) -> Id {
+fn doubling(dag: &mut ExpressionDag, polynomial: Polynomial, variable: NodeId) -> NodeId {
     let coefficients = by_power(polynomial, variable);
     // The longest run of powers with one coefficient.
     let mut best: (u32, u32) = (0, 0);
@@ -361,7 +365,7 @@ fn doubling(dag: &mut Dag, polynomial: Polynomial, variable: Id) -> Id {
         }
     }
     let number = take_number(&mut run);
-    let mut terms: Vec<(Id, u64)> = Vec::new();
+    let mut terms: Vec<(NodeId, u64)> = Vec::new();
     if !run.is_empty() {
         let coefficient = factors(dag, run, Factoring::Groups);
         let start = if first == 0 {
@@ -391,10 +395,10 @@ fn doubling(dag: &mut Dag, polynomial: Polynomial, variable: Id) -> Id {
 }
 
 /// Returns `start (1 + x + .. + x^(n - 1))`.
-fn geometric(dag: &mut Dag, start: Id, variable: Id, n: u32) -> Id {
+fn geometric(dag: &mut ExpressionDag, start: NodeId, variable: NodeId, n: u32) -> NodeId {
     let (mut sum, mut left, mut power) = (start, n, 1);
     // Pending terms, each with the factor of the remaining sum. They are added in reverse order.
-    let mut over: Vec<(Id, Id)> = Vec::new();
+    let mut over: Vec<(NodeId, NodeId)> = Vec::new();
     while left > 1 {
         let step = dag.power(variable, power);
         if left % 2 == 1 {

@@ -7,20 +7,20 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::scale::Scale;
-use crate::straight::{Line, Reg, Straight};
+use crate::scale::NoiseParameters;
+use crate::straight::{Reg, StraightLine, StraightProgram};
 
 /// Returns a program with rotated sums and the new line of each line of the original program. Adds
 /// at most `most` operations.
 pub(crate) fn rotate(
-    program: &Straight,
-    scale: Scale,
+    program: &StraightProgram,
+    scale: NoiseParameters,
     most: usize,
-) -> (Straight, Vec<Option<Reg>>) {
-    let live = program.live();
-    let mut out = Rotated {
+) -> (StraightProgram, Vec<Option<Reg>>) {
+    let live = program.live_lines();
+    let mut out = Rotation {
         scale,
-        out: Straight { leaves: program.leaves.clone(), ..Straight::default() },
+        out: StraightProgram { leaves: program.leaves.clone(), ..StraightProgram::default() },
         noise: Vec::new(),
         known: FxHashMap::default(),
         n_left: most,
@@ -32,10 +32,10 @@ pub(crate) fn rotate(
         }
         let of = |it: Reg| new[it.index()].unwrap_or(Reg(0));
         new[at] = Some(match line {
-            Line::Leaf(_) => out.put(line),
-            Line::Mul(a, b) => out.put(Line::Mul(of(a), of(b))),
-            Line::Add(a, b) => out.sum(of(a), of(b), false),
-            Line::Sub(a, b) => out.sum(of(a), of(b), true),
+            StraightLine::Leaf(_) => out.put(line),
+            StraightLine::Mul(a, b) => out.put(StraightLine::Mul(of(a), of(b))),
+            StraightLine::Add(a, b) => out.sum(of(a), of(b), false),
+            StraightLine::Sub(a, b) => out.sum(of(a), of(b), true),
         });
     }
     let mut out = out.out;
@@ -43,30 +43,32 @@ pub(crate) fn rotate(
     (out, new)
 }
 
-struct Rotated {
-    scale: Scale,
-    out: Straight,
+struct Rotation {
+    scale: NoiseParameters,
+    out: StraightProgram,
     noise: Vec<u32>,
-    known: FxHashMap<Line, Reg>,
+    known: FxHashMap<StraightLine, Reg>,
     n_left: usize,
 }
 
-impl Rotated {
-    fn is_over(&self, line: Line) -> bool {
-        self.grown(line) > self.scale.budget
+impl Rotation {
+    fn is_over(&self, line: StraightLine) -> bool {
+        self.noise_of_line(line) > self.scale.budget
     }
 
-    fn grown(&self, line: Line) -> u32 {
+    fn noise_of_line(&self, line: StraightLine) -> u32 {
         let noise = |it: Reg| self.noise[it.index()];
         match line {
-            Line::Leaf(index) => self.out.leaves[index as usize].noise,
-            Line::Add(a, b) | Line::Sub(a, b) => noise(a).max(noise(b)) + self.scale.add,
-            Line::Mul(a, b) => noise(a) + noise(b),
+            StraightLine::Leaf(index) => self.out.leaves[index as usize].noise,
+            StraightLine::Add(a, b) | StraightLine::Sub(a, b) => {
+                noise(a).max(noise(b)) + self.scale.add
+            }
+            StraightLine::Mul(a, b) => noise(a) + noise(b),
         }
     }
 
     /// Adds a line, and reduces its operands if the line would be over the budget.
-    fn put(&mut self, line: Line) -> Reg {
+    fn put(&mut self, line: StraightLine) -> Reg {
         if let Some(&it) = self.known.get(&line) {
             return it;
         }
@@ -77,7 +79,7 @@ impl Rotated {
                 None => break,
             }
         }
-        self.noise.push(self.grown(line));
+        self.noise.push(self.noise_of_line(line));
         let reg = self.out.push(line);
         self.known.insert(line, reg);
         reg
@@ -85,7 +87,7 @@ impl Rotated {
 
     fn sum(&mut self, a: Reg, b: Reg, is_difference: bool) -> Reg {
         let line = |a, b, is_difference| {
-            if is_difference { Line::Sub(a, b) } else { Line::Add(a, b) }
+            if is_difference { StraightLine::Sub(a, b) } else { StraightLine::Add(a, b) }
         };
         let whole = line(a, b, is_difference);
         if self.is_over(whole) && self.n_left > 0 {
@@ -98,8 +100,9 @@ impl Rotated {
                 (true, true) => (false, true),
                 (true, false) => (true, false),
             };
-            if let Line::Add(x, y) | Line::Sub(x, y) = self.out.lines[chain.index()] {
-                let y_sign = matches!(self.out.lines[chain.index()], Line::Sub(..));
+            if let StraightLine::Add(x, y) | StraightLine::Sub(x, y) = self.out.lines[chain.index()]
+            {
+                let y_sign = matches!(self.out.lines[chain.index()], StraightLine::Sub(..));
                 let ((base, base_sign), (rest, rest_sign)) = if noise(x) >= noise(y) {
                     ((x, false), (y, y_sign))
                 } else {
@@ -112,15 +115,15 @@ impl Rotated {
                     self.n_left -= 1;
                     // The sum of the rest and the other operand, and its sign.
                     let (second, sign) = match (rest_sign, other_sign) {
-                        (false, false) => (self.put(Line::Add(rest, other)), false),
-                        (true, true) => (self.put(Line::Add(rest, other)), true),
-                        (false, true) => (self.put(Line::Sub(rest, other)), false),
-                        (true, false) => (self.put(Line::Sub(other, rest)), false),
+                        (false, false) => (self.put(StraightLine::Add(rest, other)), false),
+                        (true, true) => (self.put(StraightLine::Add(rest, other)), true),
+                        (false, true) => (self.put(StraightLine::Sub(rest, other)), false),
+                        (true, false) => (self.put(StraightLine::Sub(other, rest)), false),
                     };
                     match (base_sign, sign) {
-                        (false, false) => return self.put(Line::Add(base, second)),
-                        (false, true) => return self.put(Line::Sub(base, second)),
-                        (true, false) => return self.put(Line::Sub(second, base)),
+                        (false, false) => return self.put(StraightLine::Add(base, second)),
+                        (false, true) => return self.put(StraightLine::Sub(base, second)),
+                        (true, false) => return self.put(StraightLine::Sub(second, base)),
                         // A negated sum is not a single operation, so the line stays.
                         (true, true) => {}
                     }

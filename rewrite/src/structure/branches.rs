@@ -5,29 +5,29 @@
 use std::collections::BTreeMap;
 
 use noisy_analyses::{Program, TextEdit};
-use noisy_dataflow::flow::yields;
+use noisy_dataflow::flow::yield_ops;
 use noisy_syntax::{Op, OpKind, Value};
 
-use super::text::{Pass, Style};
-use crate::extract::arithmetic;
-use crate::scale::BITS;
+use super::text::{EditPass, LineStyle};
+use crate::extract::arithmetic_kind;
+use crate::scale::PLAINTEXT_BITS;
 use crate::write::fresh;
 
 /// Maximum number of terms of a sum or factors of a product.
 const MOST_TERMS: usize = 64;
 
 /// Terms with coefficients, or factors with exponents.
-type Parts = BTreeMap<Value, i64>;
+type TermsOrFactors = BTreeMap<Value, i64>;
 
 /// Returns edits that move common terms and factors out of the innermost branches. Enclosing
 /// branches are handled in the next pass.
-pub(super) fn merged(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
-    let mut pass = Pass::new(program);
+pub(super) fn merge_branches(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
+    let mut pass = EditPass::new(program);
     let ir = pass.ir;
     for &function in functions {
         let mut done: Vec<Op> = Vec::new();
         // Inner branches come first.
-        for op in pass.within(function).into_iter().rev() {
+        for op in pass.nested_ops(function).into_iter().rev() {
             let is_branch = matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf);
             if is_branch && !done.iter().any(|&it| ir.is_within(it, op)) && pass.merge(op, function)
             {
@@ -35,10 +35,10 @@ pub(super) fn merged(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit
             }
         }
     }
-    pass.done()
+    pass.finish()
 }
 
-impl Pass<'_> {
+impl EditPass<'_> {
     /// Moves the common terms or factors out of a branch. Returns false if there are none.
     fn merge(&mut self, op: Op, function: Op) -> bool {
         let ir = self.ir;
@@ -48,7 +48,7 @@ impl Pass<'_> {
         let Some(next) = ir.next(op).filter(|_| is_whole) else { return false };
         let mut ends = Vec::new();
         for &(_, region) in &data.regions {
-            let [end] = yields(ir, region)[..] else { return false };
+            let [end] = yield_ops(ir, region)[..] else { return false };
             if ir.op(end).operands.len() != data.results.len() || ir.only_block(region).is_none() {
                 return false;
             }
@@ -64,14 +64,14 @@ impl Pass<'_> {
             let style = ends
                 .iter()
                 .find_map(|&it| ir.prev(it))
-                .map_or(Style::of(ir, op), |it| Style::of(ir, it));
+                .map_or(LineStyle::of(ir, op), |it| LineStyle::of(ir, it));
             let name = data.result_names[at];
             let sums =
                 values.iter().map(|&it| self.parts(it, op, true)).collect::<Option<Vec<_>>>();
             let products =
                 || values.iter().map(|&it| self.parts(it, op, false)).collect::<Option<Vec<_>>>();
-            let common = |parts: Option<Vec<Parts>>| {
-                let [a, b] = <[Parts; 2]>::try_from(parts?).ok()?;
+            let common = |parts: Option<Vec<TermsOrFactors>>| {
+                let [a, b] = <[TermsOrFactors; 2]>::try_from(parts?).ok()?;
                 let common = self.common(&a, &b, op);
                 (!common.is_empty()).then_some((a, b, common))
             };
@@ -82,7 +82,7 @@ impl Pass<'_> {
                     None => continue,
                 },
             };
-            let mut rests = [less(&a, &common), less(&b, &common)];
+            let mut rests = [subtract_parts(&a, &common), subtract_parts(&b, &common)];
             if rests.iter().all(BTreeMap::is_empty)
                 || !is_sum && rests.iter().any(BTreeMap::is_empty)
             {
@@ -142,8 +142,8 @@ impl Pass<'_> {
 
     /// Returns the terms or the factors of a value. Only arithmetic inside the regions of `of` is
     /// expanded.
-    fn parts(&self, value: Value, of: Op, is_sum: bool) -> Option<Parts> {
-        let mut out = Parts::new();
+    fn parts(&self, value: Value, of: Op, is_sum: bool) -> Option<TermsOrFactors> {
+        let mut out = TermsOrFactors::new();
         let mut stack = vec![(value, 1)];
         let mut n = 0;
         while let Some((value, by)) = stack.pop() {
@@ -152,7 +152,7 @@ impl Pass<'_> {
                 return None;
             }
             let op = self.ir.defining_op(value).filter(|_| !self.is_outside(value, of));
-            let kind = op.and_then(|it| arithmetic(self.ir, it));
+            let kind = op.and_then(|it| arithmetic_kind(self.ir, it));
             let operand = |at: usize| self.ir.op(op?).operands.get(at)?.value;
             match kind {
                 Some(OpKind::NoisyAdd) if is_sum => {
@@ -167,7 +167,7 @@ impl Pass<'_> {
                 _ => *out.entry(value).or_default() += by,
             }
         }
-        let half = 1 << (BITS - 1);
+        let half = 1 << (PLAINTEXT_BITS - 1);
         if is_sum {
             for it in out.values_mut() {
                 *it = (*it + half).rem_euclid(2 * half) - half;
@@ -179,8 +179,8 @@ impl Pass<'_> {
     }
 
     /// Returns the common parts of two values that are defined outside of an op.
-    fn common(&self, a: &Parts, b: &Parts, op: Op) -> Parts {
-        let mut out = Parts::new();
+    fn common(&self, a: &TermsOrFactors, b: &TermsOrFactors, op: Op) -> TermsOrFactors {
+        let mut out = TermsOrFactors::new();
         // A zero (`x - x`) is skipped, because moving it gains nothing and it would be found again
         // in each pass.
         let is_zero = |it: Value| {
@@ -201,7 +201,7 @@ impl Pass<'_> {
     }
 
     /// Returns a name for zero, and the line that defines it.
-    fn zero(&mut self, of: &Parts, function: Op, style: Style) -> (String, String) {
+    fn zero(&mut self, of: &TermsOrFactors, function: Op, style: LineStyle) -> (String, String) {
         let entry = self.ir.op(function).regions.first().map(|it| self.ir.entry_block(it.1));
         let args = entry.map(|it| self.ir.block(it).args.to_vec()).unwrap_or_default();
         let quiet = args.into_iter().find(|&it| self.is_noisy(it));
@@ -216,9 +216,9 @@ impl Pass<'_> {
     /// of the sum if all terms are negative.
     fn sum(
         &mut self,
-        parts: &Parts,
+        parts: &TermsOrFactors,
         first: Option<String>,
-        style: Style,
+        style: LineStyle,
         lines: &mut Vec<String>,
     ) -> String {
         let mut at = first.filter(|_| parts.values().all(|&it| it < 0));
@@ -243,7 +243,12 @@ impl Pass<'_> {
     }
 
     /// Returns the name of a product of factors, and adds the lines that compute it.
-    fn product(&mut self, parts: &Parts, style: Style, lines: &mut Vec<String>) -> String {
+    fn product(
+        &mut self,
+        parts: &TermsOrFactors,
+        style: LineStyle,
+        lines: &mut Vec<String>,
+    ) -> String {
         let mut at: Option<String> = None;
         for (&value, &n) in parts {
             let text = self.ir.value_text(value);
@@ -263,7 +268,7 @@ impl Pass<'_> {
 }
 
 /// Subtracts some parts.
-fn less(from: &Parts, some: &Parts) -> Parts {
+fn subtract_parts(from: &TermsOrFactors, some: &TermsOrFactors) -> TermsOrFactors {
     let rest = from.iter().map(|(&it, n)| (it, n - some.get(&it).copied().unwrap_or(0)));
     rest.filter(|it| it.1 != 0).collect()
 }

@@ -7,19 +7,19 @@ use noisy_dataflow::flow::Flow;
 use noisy_syntax::{Name, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::text::{Pass, Style};
-use crate::extract::is_ring;
+use super::text::{EditPass, LineStyle};
+use crate::extract::is_ring_op;
 use crate::write::fresh;
 
 /// Returns edits that move invariant arithmetic out of the innermost loop around it. Outer loops
 /// are handled in the next pass.
-pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
-    let mut pass = Pass::new(program);
+pub(super) fn hoist_invariants(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
+    let mut pass = EditPass::new(program);
     let ir = pass.ir;
     let mut n_defs: FxHashMap<Name, usize> = FxHashMap::default();
     let mut loops = Vec::new();
     for &function in functions {
-        for op in pass.within(function) {
+        for op in pass.nested_ops(function) {
             let data = ir.op(op);
             data.results.iter().for_each(|&it| *n_defs.entry(ir.value(it).name).or_default() += 1);
             if matches!(Flow::of(ir, op), Flow::For { .. })
@@ -43,7 +43,7 @@ pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdi
             };
             let operands: Option<Vec<Value>> =
                 ir.op(op).operands.iter().map(|it| it.value).collect();
-            let Some(operands) = operands.filter(|_| is_ring(ir, op)) else { continue };
+            let Some(operands) = operands.filter(|_| is_ring_op(ir, op)) else { continue };
             if !operands.iter().all(|&it| is_fixed(it)) || ir.op(op).result_names.len() != 1 {
                 continue;
             }
@@ -59,7 +59,7 @@ pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdi
                 renamed.insert(result, fresh(&mut pass.names, "invariant"));
             }
             let to = renamed.get(&result).cloned().unwrap_or_else(|| ir.value_text(result));
-            lines.push(Style::of(ir, op).line(&to, name, &a, &b));
+            lines.push(LineStyle::of(ir, op).line(&to, name, &a, &b));
             pass.replace(program.source().lines_of(op, true), String::new());
             here.insert(op);
         }
@@ -76,5 +76,5 @@ pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdi
             }
         }
     }
-    pass.done()
+    pass.finish()
 }

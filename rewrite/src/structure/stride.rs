@@ -9,14 +9,14 @@ use noisy_integers::constant::Constant;
 use noisy_syntax::{Form, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
-use super::text::Pass;
-use crate::extract::arithmetic;
-use crate::placing::{MOST_CODE_GROWTH, SMALL};
-use crate::scale::BITS;
+use super::text::EditPass;
+use crate::extract::arithmetic_kind;
+use crate::placing::{MAX_CODE_GROWTH, SMALL_CODE};
+use crate::scale::PLAINTEXT_BITS;
 use crate::write::fresh;
 
 /// A loop whose iterations can be combined.
-pub(super) struct Loop {
+pub(super) struct StridableLoop {
     op: Op,
     region: Region,
     end: Op,
@@ -33,7 +33,7 @@ pub(super) struct Loop {
     is_plain: bool,
 }
 
-impl Loop {
+impl StridableLoop {
     fn of(program: &Program, op: Op) -> Option<Self> {
         let ir = program.ir();
         let data = ir.op(op);
@@ -79,7 +79,7 @@ impl Loop {
             && ir.extra(op).attrs.iter().all(|it| bounds.contains(&ir.interner.str(it.0)))
             && data.results.iter().any(|&it| program.is_noisy(it))
             && step > 0;
-        let trips = program.integers().trips(ir, op).count().filter(|&it| is_plain && it > 1)?;
+        let trips = program.integers().trips(ir, op).exact().filter(|&it| is_plain && it > 1)?;
         // Only the closing brace may follow the body: no attributes and no location.
         let tail = program.source().slice(ir.region_start(region)..ir.range(op).end);
         let rest = tail.get(ir.region_len(region)..)?.trim_start();
@@ -92,21 +92,21 @@ impl Loop {
             // Bodies with encryption or decryption are not copied.
             let kind = ir.op(it).kind;
             is_copied &= !matches!(kind, OpKind::NoisyEncode | OpKind::NoisyDecode);
-            is_plain &= arithmetic(ir, it).is_some() || it == end;
+            is_plain &= arithmetic_kind(ir, it).is_some() || it == end;
             // Bodies with long inner loops are not copied either.
             if matches!(Flow::of(ir, it), Flow::For { .. }) {
-                let trips = program.integers().trips(ir, it).count();
+                let trips = program.integers().trips(ir, it).exact();
                 is_copied &= trips.is_some_and(|it| it < 16);
             }
         });
         let n_ops = n_unrolled(program, region);
         // A short loop of arithmetic is unrolled by the search.
-        is_copied &= !is_plain || n_ops as u64 * trips > SMALL as u64;
+        is_copied &= !is_plain || n_ops as u64 * trips > SMALL_CODE as u64;
         let args = args.to_vec();
         // If carried values are multiplied with each other, the degree grows exponentially, so
         // these loops are excluded.
         let mut degrees: FxHashMap<Value, u32> = args.iter().map(|&it| (it, 1)).collect();
-        for it in ir.block_ops(block).filter(|&it| arithmetic(ir, it).is_some()) {
+        for it in ir.block_ops(block).filter(|&it| arithmetic_kind(ir, it).is_some()) {
             let of = ir.op(it).operands.iter().filter_map(|it| degrees.get(&it.value?).copied());
             let degree =
                 if ir.op(it).kind == OpKind::NoisyMul { of.sum() } else { of.max().unwrap_or(0) };
@@ -131,25 +131,25 @@ impl Loop {
     }
 
     /// Returns the number of iterations to combine, within the limit of code growth.
-    fn n_at_once(&self, size: Size) -> u64 {
+    fn n_at_once(&self, size: StrideSize) -> u64 {
         let n_ops = self.n_ops.max(1);
-        let share = if let Size::Share(it) = size { it } else { 1 };
-        let most = (MOST_CODE_GROWTH * n_ops + SMALL) / n_ops / share;
+        let share = if let StrideSize::Share(it) = size { it } else { 1 };
+        let most = (MAX_CODE_GROWTH * n_ops + SMALL_CODE) / n_ops / share;
         let most = self.trips.min(most as u64);
         match size {
-            Size::Again if !self.is_plain => 1,
-            Size::Share(_) | Size::Again => {
+            StrideSize::Again if !self.is_plain => 1,
+            StrideSize::Share(_) | StrideSize::Again => {
                 let n_runs = |it: &u64| self.trips / it + self.trips % it;
                 (1..=most).min_by_key(n_runs).unwrap_or(1)
             }
-            Size::Period => most - most % (1 << BITS),
+            StrideSize::Period => most - most % (1 << PLAINTEXT_BITS),
         }
     }
 }
 
 /// The strategy for the number of combined iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Size {
+pub(super) enum StrideSize {
     /// The number with the fewest resulting iterations, within the limit of code growth divided by
     /// this number.
     Share(usize),
@@ -167,7 +167,7 @@ fn n_unrolled(program: &Program, region: Region) -> usize {
     while let Some((op, by)) = stack.pop() {
         n = n.saturating_add(by);
         let trips = match Flow::of(ir, op) {
-            Flow::For { .. } => program.integers().trips(ir, op).count().unwrap_or(1),
+            Flow::For { .. } => program.integers().trips(ir, op).exact().unwrap_or(1),
             _ => 1,
         };
         let by = by.saturating_mul(usize::try_from(trips).unwrap_or(usize::MAX));
@@ -178,13 +178,17 @@ fn n_unrolled(program: &Program, region: Region) -> usize {
 }
 
 /// Returns edits that combine iterations of the innermost loops.
-pub(super) fn strided(program: &Program, functions: &[Op], size: Size) -> Option<Vec<TextEdit>> {
-    let mut pass = Pass::new(program);
+pub(super) fn stride_loops(
+    program: &Program,
+    functions: &[Op],
+    size: StrideSize,
+) -> Option<Vec<TextEdit>> {
+    let mut pass = EditPass::new(program);
     for &function in functions {
         let mut done: Vec<Op> = Vec::new();
-        for op in pass.within(function).into_iter().rev() {
+        for op in pass.nested_ops(function).into_iter().rev() {
             let is_inner = !done.iter().any(|&it| pass.ir.is_within(it, op));
-            let Some(it) = Loop::of(program, op).filter(|_| is_inner) else { continue };
+            let Some(it) = StridableLoop::of(program, op).filter(|_| is_inner) else { continue };
             let n = it.n_at_once(size);
             if n > 1 {
                 pass.stride(&it, n);
@@ -192,12 +196,12 @@ pub(super) fn strided(program: &Program, functions: &[Op], size: Size) -> Option
             }
         }
     }
-    pass.done()
+    pass.finish()
 }
 
-impl Pass<'_> {
+impl EditPass<'_> {
     /// Replaces a loop with a strided loop and a loop for the remaining iterations.
-    fn stride(&mut self, of: &Loop, n: u64) {
+    fn stride(&mut self, of: &StridableLoop, n: u64) {
         let data = self.ir.op(of.op);
         let mut constants = Constants { lines: Vec::new(), names: FxHashMap::default() };
         if data.kind == OpKind::ScfFor {
@@ -271,7 +275,13 @@ impl Pass<'_> {
     }
 
     /// Returns the body of a loop, repeated `n` times.
-    fn copies(&mut self, of: &Loop, n: u64, is_affine: bool, constants: &mut Constants) -> String {
+    fn copies(
+        &mut self,
+        of: &StridableLoop,
+        n: u64,
+        is_affine: bool,
+        constants: &mut Constants,
+    ) -> String {
         let ir = self.ir;
         let source = self.program.source();
         let start = ir.region_start(of.region);
@@ -297,7 +307,7 @@ impl Pass<'_> {
                 }
             }
             let mut edits: Vec<TextEdit> = Vec::new();
-            let mut ops = self.within(of.op);
+            let mut ops = self.nested_ops(of.op);
             ops.retain(|&it| it != of.end);
             for &op in &ops {
                 let data = ir.op(op);

@@ -4,20 +4,20 @@ use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_syntax::{Form, Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
-use crate::extract::is_ring;
-use crate::write::binary;
+use crate::extract::is_ring_op;
+use crate::write::binary_op_text;
 
 const NOISY: &str = "!noisy.i32";
 
 /// The edits of a program in one pass.
-pub(super) struct Pass<'a> {
+pub(super) struct EditPass<'a> {
     pub program: &'a Program,
     pub ir: &'a Ir,
     pub names: FreshNames<'a>,
     pub edits: Vec<TextEdit>,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> EditPass<'a> {
     pub(super) fn new(program: &'a Program) -> Self {
         let ir = program.ir();
         Self { program, ir, names: FreshNames::of(ir), edits: Vec::new() }
@@ -39,7 +39,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Returns all ops within the regions of an op, outer ones before inner ones.
-    pub(super) fn within(&self, op: Op) -> Vec<Op> {
+    pub(super) fn nested_ops(&self, op: Op) -> Vec<Op> {
         let mut out = Vec::new();
         for &(_, region) in &self.ir.op(op).regions {
             self.ir.walk(region, &mut |it| out.push(it));
@@ -48,44 +48,44 @@ impl<'a> Pass<'a> {
     }
 
     /// Returns the edits; `None` if there are none or they overlap.
-    pub(super) fn done(self) -> Option<Vec<TextEdit>> {
+    pub(super) fn finish(self) -> Option<Vec<TextEdit>> {
         TextEdit::in_order(self.edits).filter(|it| !it.is_empty())
     }
 }
 
 /// The syntax of new lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum LineStyle {
     Generic,
     Custom,
 }
 
-impl Style {
+impl LineStyle {
     pub(super) fn of(ir: &Ir, op: Op) -> Self {
         if ir.op(op).form == Form::Generic { Self::Generic } else { Self::Custom }
     }
 
     /// Returns the text of a sum, a difference or a product.
     pub(super) fn line(self, result: &str, name: &str, a: &str, b: &str) -> String {
-        binary(self == Self::Generic, NOISY, result, name, &format!("{a}, {b}"))
+        binary_op_text(self == Self::Generic, NOISY, result, name, &format!("{a}, {b}"))
     }
 }
 
 /// Returns edits that remove unused arithmetic of some functions.
-pub(super) fn without_unused(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
-    let mut pass = Pass::new(program);
+pub(super) fn remove_unused(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
+    let mut pass = EditPass::new(program);
     let mut is_gone: FxHashMap<Op, bool> = FxHashMap::default();
     for &function in functions {
-        for op in pass.within(function).into_iter().rev() {
+        for op in pass.nested_ops(function).into_iter().rev() {
             let data = pass.ir.op(op);
             let is_used = |it: &Value| {
                 pass.ir.value(*it).uses.iter().any(|it| !is_gone.get(&it.0).is_some_and(|it| *it))
             };
-            if is_ring(pass.ir, op) && !data.results.iter().any(is_used) {
+            if is_ring_op(pass.ir, op) && !data.results.iter().any(is_used) {
                 is_gone.insert(op, true);
                 pass.replace(program.source().lines_of(op, true), String::new());
             }
         }
     }
-    pass.done()
+    pass.finish()
 }

@@ -7,18 +7,18 @@ use crate::schema::{resolve, schema};
 /// The schema of one key. Its own description takes precedence over that of the type to which it
 /// refers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct SchemaNode {
     own: &'static Value,
     of_type: &'static Value,
 }
 
 /// A possible value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct ValueChoice {
     /// Its TOML.
     pub text: String,
     /// Its documentation.
-    pub what: String,
+    pub documentation: String,
 }
 
 /// Returns the likely keys of a map keyed by op names: the ops in its default, the built-in model.
@@ -26,7 +26,7 @@ fn op_names(of: &'static Value) -> impl Iterator<Item = String> {
     of["default"].as_object().into_iter().flat_map(|it| it.keys().cloned())
 }
 
-impl Node {
+impl SchemaNode {
     fn new(own: &'static Value) -> Self {
         let mut of_type = resolve(own);
         // An optional value has a type or is null.
@@ -109,7 +109,7 @@ impl Node {
     pub(super) fn default(self) -> Option<String> {
         match &self.own["default"] {
             Value::Null | Value::Object(_) => None,
-            it => Some(written(it)).filter(|it| it.len() <= 40),
+            it => Some(value_to_toml(it)).filter(|it| it.len() <= 40),
         }
     }
 
@@ -120,22 +120,23 @@ impl Node {
     }
 
     /// Returns the possible values if they can be listed.
-    pub(super) fn choices(self) -> Vec<Choice> {
+    pub(super) fn choices(self) -> Vec<ValueChoice> {
         if self.is_of("boolean") {
-            let says = |text: &str| Choice { text: text.to_owned(), what: String::new() };
+            let says =
+                |text: &str| ValueChoice { text: text.to_owned(), documentation: String::new() };
             return ["true", "false"].map(says).to_vec();
         }
         let all = self.of_type["oneOf"].as_array().map_or(&[][..], Vec::as_slice);
-        let choice = |it: &Value| Choice {
-            text: written(&it["const"]),
-            what: it["description"].as_str().unwrap_or_default().to_owned(),
+        let choice = |it: &Value| ValueChoice {
+            text: value_to_toml(&it["const"]),
+            documentation: it["description"].as_str().unwrap_or_default().to_owned(),
         };
         all.iter().filter(|it| !it["const"].is_null()).map(choice).collect()
     }
 
     /// Returns a value in three parts: its start, a default content that the user replaces, and its
     /// end.
-    pub(super) fn blank(self) -> (&'static str, String, &'static str) {
+    pub(super) fn placeholder(self) -> (&'static str, String, &'static str) {
         let default = self.default();
         match () {
             () if !self.choices().is_empty() => {
@@ -148,7 +149,7 @@ impl Node {
                 ("", default.unwrap_or_else(|| "1".to_owned()), "")
             }
             () => {
-                let inner = self.own["default"].as_str().map(|it| written(&it.into()));
+                let inner = self.own["default"].as_str().map(|it| value_to_toml(&it.into()));
                 let inner = inner.map(|it| it.trim_matches('"').to_owned());
                 ("\"", inner.unwrap_or_default(), "\"")
             }
@@ -157,10 +158,10 @@ impl Node {
 }
 
 /// Returns the TOML of a value.
-fn written(value: &Value) -> String {
+fn value_to_toml(value: &Value) -> String {
     match value {
         Value::Array(items) => {
-            format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", "))
+            format!("[{}]", items.iter().map(value_to_toml).collect::<Vec<_>>().join(", "))
         }
         // JSON strings without control characters are valid in TOML.
         it => it.to_string(),
@@ -168,8 +169,8 @@ fn written(value: &Value) -> String {
 }
 
 /// Returns the TOML of a key.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn key_to_toml(name: &str) -> String {
     let is_bare =
         !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || "-_".contains(it));
-    if is_bare { name.to_owned() } else { written(&name.into()) }
+    if is_bare { name.to_owned() } else { value_to_toml(&name.into()) }
 }

@@ -11,7 +11,7 @@ use toml_parser::parser::{Event, EventKind, RecursionGuard, parse_document};
 
 /// The syntax at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum PositionRole {
     /// A key. True if a value follows it.
     Key { has_value: bool },
     /// A part of a header, of `[[...]]` or of `[...]`.
@@ -27,7 +27,7 @@ pub(super) struct Position {
     /// value.
     pub path: Vec<String>,
     /// The syntax at the position.
-    pub role: Role,
+    pub role: PositionRole,
     /// True if a value is an element of an array.
     pub is_item: bool,
     /// The word at the offset, in bytes; empty if there is none.
@@ -35,35 +35,35 @@ pub(super) struct Position {
     /// The key at the offset.
     pub word: String,
     /// The keys that the table already has.
-    pub taken: Vec<String>,
+    pub existing_keys: Vec<String>,
 }
 
 /// Maximum size in bytes of an analyzed text; no configuration is larger.
-const MOST: usize = 1 << 20;
+const MAX_TEXT_LEN: usize = 1 << 20;
 
 /// Maximum depth of brackets; deeper ones are ignored.
-const DEPTH: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 /// The index of a key in [`KeyPaths`]. The root of the text is 0.
-type Path = usize;
+type KeyId = usize;
 
 /// The keys that were read. Each is stored once, with its table, so a key costs only its word at
 /// any depth.
 struct KeyPaths {
     /// The table and the word of each key.
-    all: Vec<(Path, String)>,
-    numbers: FxHashMap<(Path, String), Path>,
+    all: Vec<(KeyId, String)>,
+    numbers: FxHashMap<(KeyId, String), KeyId>,
 }
 
 impl KeyPaths {
-    const ROOT: Path = 0;
+    const ROOT: KeyId = 0;
 
     fn new() -> Self {
         Self { all: vec![(Self::ROOT, String::new())], numbers: FxHashMap::default() }
     }
 
     /// Returns the index of a key in a table, and adds it if it is new.
-    fn key(&mut self, table: Path, word: String) -> Path {
+    fn key(&mut self, table: KeyId, word: String) -> KeyId {
         let all = &mut self.all;
         *self.numbers.entry((table, word)).or_insert_with_key(|it| {
             all.push(it.clone());
@@ -72,7 +72,7 @@ impl KeyPaths {
     }
 
     /// Returns the words on the path to a key.
-    fn words(&self, mut path: Path) -> Vec<String> {
+    fn words(&self, mut path: KeyId) -> Vec<String> {
         let mut out = Vec::new();
         while path != Self::ROOT {
             let (table, word) = &self.all[path];
@@ -85,10 +85,10 @@ impl KeyPaths {
 }
 
 /// An open bracket.
-struct Frame {
+struct OpenBracket {
     is_array: bool,
     /// The path of the value that the bracket starts.
-    path: Path,
+    path: KeyId,
 }
 
 /// The current syntax.
@@ -108,17 +108,17 @@ struct ReaderState<'a> {
     text: &'a str,
     paths: KeyPaths,
     /// The table of the last header.
-    table: Path,
+    table: KeyId,
     /// Number of `[[...]]` so far: each has its own keys.
     n_arrays: usize,
-    frames: Vec<Frame>,
+    frames: Vec<OpenBracket>,
     /// The path of the current table, including the parts of a key or header that were read.
-    path: Path,
+    path: KeyId,
     part: SyntaxPart,
     /// True if a part of a key is expected: after a dot, or before the first part.
-    wants_key: bool,
+    expects_key: bool,
     /// All keys, each with its element of an array of tables.
-    seen: Vec<(usize, Path)>,
+    seen: Vec<(usize, KeyId)>,
 }
 
 impl<'a> ReaderState<'a> {
@@ -131,7 +131,7 @@ impl<'a> ReaderState<'a> {
             frames: Vec::new(),
             path: KeyPaths::ROOT,
             part: SyntaxPart::Key,
-            wants_key: true,
+            expects_key: true,
             seen: Vec::new(),
         }
     }
@@ -152,10 +152,10 @@ impl<'a> ReaderState<'a> {
             (_, None) => self.table,
         };
         self.part = part;
-        self.wants_key = true;
+        self.expects_key = true;
     }
 
-    fn take(&mut self, event: &Event) {
+    fn advance(&mut self, event: &Event) {
         match event.kind() {
             EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
                 let of_arrays = event.kind() == EventKind::ArrayTableOpen;
@@ -171,13 +171,13 @@ impl<'a> ReaderState<'a> {
             EventKind::SimpleKey => {
                 self.path = self.paths.key(self.path, word(self.text, event));
                 self.seen.push((self.element(), self.path));
-                self.wants_key = false;
+                self.expects_key = false;
             }
-            EventKind::KeySep => self.wants_key = true,
+            EventKind::KeySep => self.expects_key = true,
             EventKind::KeyValSep => self.part = SyntaxPart::Value,
             EventKind::InlineTableOpen | EventKind::ArrayOpen => {
                 let is_array = event.kind() == EventKind::ArrayOpen;
-                self.frames.push(Frame { is_array, path: self.path });
+                self.frames.push(OpenBracket { is_array, path: self.path });
                 self.begin(if is_array { SyntaxPart::Value } else { SyntaxPart::Key });
             }
             EventKind::InlineTableClose | EventKind::ArrayClose => {
@@ -203,13 +203,13 @@ impl<'a> ReaderState<'a> {
 
 /// Returns the position of an offset. `None` in comments, or if the text is too long.
 pub(super) fn at(text: &str, offset: usize) -> Option<Position> {
-    if text.len() > MOST {
+    if text.len() > MAX_TEXT_LEN {
         return None;
     }
     let offset = offset.min(text.len());
     let tokens = Source::new(text).lex().into_vec();
     let mut events: Vec<Event> = Vec::new();
-    parse_document(&tokens, &mut RecursionGuard::new(&mut events, DEPTH), &mut ());
+    parse_document(&tokens, &mut RecursionGuard::new(&mut events, MAX_DEPTH), &mut ());
     let mut state = ReaderState::new(text);
     let mut found = None;
     for (n, event) in events.iter().enumerate() {
@@ -234,13 +234,13 @@ pub(super) fn at(text: &str, offset: usize) -> Option<Position> {
         if found.is_none() && span.start >= offset {
             found = Some(place(&state, offset..offset, false, String::new()));
         }
-        state.take(event);
+        state.advance(event);
     }
     let found = found.unwrap_or_else(|| place(&state, offset..offset, false, String::new()));
     let (mut place, element, path, wants) = found;
     place.path = state.paths.words(path);
     let keys = state.seen.iter().filter(|it| it.0 == element).map(|it| &state.paths.all[it.1]);
-    place.taken = keys.filter(|it| it.0 == path).map(|it| it.1.clone()).collect();
+    place.existing_keys = keys.filter(|it| it.0 == path).map(|it| it.1.clone()).collect();
     wants.then_some(place)
 }
 
@@ -251,15 +251,16 @@ fn place(
     range: Range<usize>,
     has_value: bool,
     word: String,
-) -> (Position, usize, Path, bool) {
+) -> (Position, usize, KeyId, bool) {
     let (role, wants) = match state.part {
-        SyntaxPart::Header { of_arrays } => (Role::Header { of_arrays }, state.wants_key),
-        SyntaxPart::Key => (Role::Key { has_value }, state.wants_key),
-        SyntaxPart::Value => (Role::Value, true),
-        SyntaxPart::Done => (Role::Value, false),
+        SyntaxPart::Header { of_arrays } => (PositionRole::Header { of_arrays }, state.expects_key),
+        SyntaxPart::Key => (PositionRole::Key { has_value }, state.expects_key),
+        SyntaxPart::Value => (PositionRole::Value, true),
+        SyntaxPart::Done => (PositionRole::Value, false),
     };
-    let is_item = role == Role::Value && state.is_in_array();
-    let place = Position { path: Vec::new(), role, is_item, range, word, taken: Vec::new() };
+    let is_item = role == PositionRole::Value && state.is_in_array();
+    let place =
+        Position { path: Vec::new(), role, is_item, range, word, existing_keys: Vec::new() };
     (place, state.element(), state.path, wants)
 }
 
@@ -284,7 +285,7 @@ mod tests {
         parse_document(&tokens, &mut events, &mut ());
         let mut state = ReaderState::new(text);
         for it in &events {
-            state.take(it);
+            state.advance(it);
         }
         (state.paths.all.iter().map(|it| it.1.len()).sum(), state.seen.len())
     }

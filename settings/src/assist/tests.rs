@@ -14,7 +14,7 @@ fn taken(text: &str, label: &str) -> String {
     let mut text = text.replacen('|', "", 1);
     let found = complete(&text, offset);
     let it = found.all.iter().find(|it| it.label == label).expect("a proposal");
-    text.replace_range(found.replaces, &it.text);
+    text.replace_range(found.replaced_range, &it.text);
     text
 }
 
@@ -48,7 +48,7 @@ fn proposes_missing_keys_of_the_table() {
 }
 
 #[test]
-fn headers_of_tables() {
+fn proposes_headers_of_tables() {
     assert_eq!(
         proposed("[|"),
         ["heir", "hints", "loops", "model", "placement", "rewrite", "rules"]
@@ -74,7 +74,7 @@ fn headers_of_tables() {
 }
 
 #[test]
-fn values() {
+fn proposes_values() {
     let levels = ["\"off\"", "\"on\"", "\"hint\"", "\"info\"", "\"warning\"", "\"error\""];
     assert_eq!(proposed("[rules]\nunused-op = |"), levels);
     assert_eq!(proposed("[rules]\nunused-op = \"o|\"\n"), levels);
@@ -129,14 +129,14 @@ fn accepted_proposals_are_valid() {
             let read = crate::Settings::from_toml(&text);
             // Only a default text of an op can be invalid, because the model is checked as a whole.
             let is_whole =
-                |it: &Vec<crate::Problem>| it.iter().all(|it| it.message.contains("`model`"));
+                |it: &Vec<crate::ConfigProblem>| it.iter().all(|it| it.message.contains("`model`"));
             assert!(read.as_ref().err().is_none_or(is_whole), "{text}: {read:?}");
         }
     }
 }
 
 #[test]
-fn what_keys_and_values_mean() {
+fn explains_keys_and_values() {
     let found = explained("[placement]\nti|me-limit = 3").expect("an explanation");
     assert!(
         found.starts_with("**`placement.time-limit`**: number, default `10.0`\n\nSeconds that"),
@@ -153,14 +153,14 @@ fn what_keys_and_values_mean() {
 }
 
 #[test]
-fn no_text_is_too_strange() {
+fn accepts_any_text() {
     let text = "[model.ops.\"noisy.mul\"]\ngrowth = \"sum\" # c\r\noperands = [0, [1], {a.b = 'x'}]\n[[overrides]]\nfiles=[\"\u{e9}\"]\n\u{1f600} = \"\"\"x\n";
     for cut in (0..=text.len()).filter(|it| text.is_char_boundary(*it)) {
         for part in [&text[..cut], &text[cut..]] {
             for offset in 0..=part.len() + 1 {
                 let found = complete(part, offset);
                 assert!(
-                    found.all.is_empty() || part.get(found.replaces.clone()).is_some(),
+                    found.all.is_empty() || part.get(found.replaced_range.clone()).is_some(),
                     "{part:?} {offset}"
                 );
                 let _ = explain(part, offset);

@@ -33,7 +33,7 @@ impl PatternRoot {
 
     /// Returns the path of a file relative to the folder, without `.` and `..`, under any name of
     /// the file. `None` if the file is outside. Links are not followed.
-    pub fn place<'a>(&self, path: &'a Path) -> Option<Cow<'a, Path>> {
+    pub fn relative_path<'a>(&self, path: &'a Path) -> Option<Cow<'a, Path>> {
         // Every prefix of a path is matched, so the number of folders is limited.
         folders(path).next()?;
         // Most paths are already normalized.
@@ -72,14 +72,14 @@ pub fn is_matched(patterns: &Gitignore, place: &Path) -> bool {
 ///
 /// If the line is not a valid pattern; git ignores such lines.
 pub fn add_pattern(builder: &mut GitignoreBuilder, line: &str) -> Result<(), String> {
-    if let Some(pattern) = rewritten(line)? {
+    if let Some(pattern) = convert_line(line)? {
         builder.add_line(None, &pattern).map_err(|it| it.to_string())?;
     }
     Ok(())
 }
 
 /// Converts a line to the syntax of the `ignore` crate; `None` if it is empty.
-fn rewritten(line: &str) -> Result<Option<String>, String> {
+fn convert_line(line: &str) -> Result<Option<String>, String> {
     if line.starts_with('#') {
         return Ok(None);
     }
@@ -94,7 +94,7 @@ fn rewritten(line: &str) -> Result<Option<String>, String> {
         match it {
             '*' | '?' => out.push(it),
             '[' => {
-                let class = Class::read(&mut chars)?;
+                let class = CharClass::read(&mut chars)?;
                 if !class.add_to(&mut out) {
                     return Ok(None);
                 }
@@ -153,7 +153,7 @@ fn add_plain(out: &mut String, it: char) {
 
 /// A class of characters, such as `[a-z_]`.
 #[derive(Default)]
-struct Class {
+struct CharClass {
     is_negated: bool,
     /// The ASCII characters, one bit each.
     ascii: u128,
@@ -161,7 +161,7 @@ struct Class {
     others: String,
 }
 
-impl Class {
+impl CharClass {
     /// Parses a class after its `[`.
     fn read(chars: &mut Peekable<Chars<'_>>) -> Result<Self, String> {
         let is_negated = chars.next_if(|it| matches!(it, '!' | '^')).is_some();
@@ -184,7 +184,7 @@ impl Class {
                 out.add(from, to);
                 None
             } else if it == '['
-                && let Some(name) = name(chars)
+                && let Some(name) = read_class_name(chars)
             {
                 out.add_named(&name)?;
                 None
@@ -276,7 +276,7 @@ fn or_unclosed(it: Option<char>) -> Result<char, String> {
 }
 
 /// Parses a class name such as `[:alpha:]`, from the `:` on. Consumes nothing if there is none.
-fn name(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
+fn read_class_name(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
     let mut ahead = chars.clone();
     ahead.next_if_eq(&':')?;
     let mut name = String::new();
@@ -379,9 +379,9 @@ mod tests {
     }
 
     #[test]
-    fn long_classes_take_no_time() {
+    fn long_classes_are_fast() {
         for line in ["[".repeat(500_000), "[:".repeat(250_000), "[[:a".repeat(100_000) + "]"] {
-            let _ = rewritten(&line);
+            let _ = convert_line(&line);
         }
     }
 
@@ -392,7 +392,7 @@ mod tests {
         let above = here.parent().expect("it is in a folder");
         let places = |root: &Path, paths: &[PathBuf]| {
             let root = PatternRoot::new(root);
-            let place = |it: &PathBuf| root.place(it).map(Cow::into_owned);
+            let place = |it: &PathBuf| root.relative_path(it).map(Cow::into_owned);
             paths.iter().map(place).collect::<Vec<_>>()
         };
         let paths: Vec<PathBuf> = vec![

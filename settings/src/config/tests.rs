@@ -4,9 +4,9 @@ use super::*;
 use expect_test::{Expect, expect};
 use noisy_analyses::{Document, Objective, Severity};
 
-use crate::Level;
+use crate::RuleLevel;
 
-fn wrong(text: &str, wanted: &Expect) {
+fn check_problems(text: &str, wanted: &Expect) {
     let problems = Config::from_toml(text, Path::new(""), &Overrides::default()).err();
     let lines: Vec<_> = problems.unwrap_or_default().iter().map(ToString::to_string).collect();
     wanted.assert_eq(&(lines.join("\n") + "\n"));
@@ -21,7 +21,7 @@ fn config(text: &str, sets: &[&str]) -> Config {
 }
 
 #[test]
-fn nothing_is_the_defaults() {
+fn an_empty_file_gives_the_defaults() {
     assert_eq!(Settings::from_toml(""), Ok(Settings::default()));
     let everything = Settings::default().to_toml();
     assert_eq!(Settings::from_toml(&everything), Ok(Settings::default()), "{everything}");
@@ -40,7 +40,7 @@ fn ranges_of_inputs_are_bounds_or_a_magnitude() {
 
 #[test]
 fn reports_all_unknown_keys() {
-    wrong(
+    check_problems(
         "exclud = []\n[placement]\ntime_limit = 3\nzzz = 1\n[rules]\nnoise-overflo = \"off\"\n\n[[overrides]]\nfiles = []\nplacment.replace = true\n",
         &expect![[r#"
             1:1: unknown key `exclud`; did you mean `exclude`?
@@ -50,7 +50,7 @@ fn reports_all_unknown_keys() {
             10:1: unknown key `placment` in `overrides`; did you mean `placement`?
         "#]],
     );
-    wrong(
+    check_problems(
         "[\u{e4}]\n\"\u{e4}\" = 1",
         &expect![[r#"
         1:2: invalid unquoted key, expected letters, numbers, `-`, `_`
@@ -60,109 +60,109 @@ fn reports_all_unknown_keys() {
 
 #[test]
 fn wrong_values_are_errors_at_their_place() {
-    wrong(
+    check_problems(
         "[placement]\ntime-limit = \"soon\"",
         &expect![[r#"
             2:14: expected a number of seconds between 0 and 1000000, not "soon"
         "#]],
     );
-    wrong(
+    check_problems(
         "[placement]\ntime-limit = -1",
         &expect![[r#"
             2:14: expected a number of seconds between 0 and 1000000, not `-1`
         "#]],
     );
-    wrong(
+    check_problems(
         "placement.objective = \"cheap\"",
         &expect![[r#"
             1:23: unknown value `cheap`; there are executed, count
         "#]],
     );
-    wrong(
+    check_problems(
         "rules.noise-overflow = true",
         &expect![[r#"
             1:24: expected a string
         "#]],
     );
-    wrong(
+    check_problems(
         "rules.noise-overflow = \"of\"",
         &expect![[r#"
         1:24: unknown value `of`; did you mean `off`?
     "#]],
     );
-    wrong(
+    check_problems(
         "heir.level-budget = 0",
         &expect![[r#"
         1:21: expected a whole number from 1 to 4294967295, not `0`
     "#]],
     );
-    wrong(
+    check_problems(
         "heir.input-range = [1, 0]",
         &expect![[r#"
         1:20: expected a lower bound and an upper bound, up to 1e30
     "#]],
     );
-    wrong(
+    check_problems(
         "heir.input-range = \"small\"",
         &expect![[r#"
         1:20: expected a number D, for [-D, D], or [lower, upper]
     "#]],
     );
-    wrong(
+    check_problems(
         "heir.input-range = -1",
         &expect![[r#"
         1:20: expected a lower bound and an upper bound, up to 1e30
     "#]],
     );
-    wrong(
+    check_problems(
         "heir.input-range = nan",
         &expect![[r#"
         1:20: expected a lower bound and an upper bound, up to 1e30
     "#]],
     );
-    wrong(
+    check_problems(
         "placement.replace = [1]",
         &expect![[r#"
         1:21: expected `true` or `false`, not an array
     "#]],
     );
-    wrong(
+    check_problems(
         "heir.level-budget = {}",
         &expect![[r#"
         1:21: expected a whole number from 1 to 4294967295, not a table
     "#]],
     );
-    wrong(
+    check_problems(
         "heir.level-budget = 1.5",
         &expect![[r#"
         1:21: expected a whole number from 1 to 4294967295, not `1.5`
     "#]],
     );
-    wrong(
+    check_problems(
         "rules = 3",
         &expect![[r#"
             1:9: expected a table, not `3`
         "#]],
     );
-    wrong(
+    check_problems(
         "exclude = [\"a\", 3]",
         &expect![[r#"
         1:17: expected a pattern, a string
     "#]],
     );
-    wrong(
+    check_problems(
         "[[overrides]]\nplacement.replace = true",
         &expect![[r#"
         1:1: `[[overrides]]` without `files`: name the files to which it applies
     "#]],
     );
-    wrong(
+    check_problems(
         "[overrides]\nfiles = []",
         &expect![[r#"
         1:1: expected `[[overrides]]`
     "#]],
     );
-    wrong(
+    check_problems(
         "[[overrides]]\nfiles = [\"a\"]\nplacement.replace = 1",
         &expect![[r#"
             3:21: expected `true` or `false`, not `1`
@@ -172,43 +172,43 @@ fn wrong_values_are_errors_at_their_place() {
 
 #[test]
 fn reports_an_invalid_model_at_its_place() {
-    wrong(
+    check_problems(
         "[model]\nbudget = 20\nfresh = 21",
         &expect![[r#"
         3:9: `model`: fresh: 21 is over the budget of 20: no program would be legal
     "#]],
     );
-    wrong(
+    check_problems(
         "[model]\nfresh = 30",
         &expect![[r#"
         2:9: `model`: fresh: 30 is over the budget of 26: no program would be legal
     "#]],
     );
-    wrong(
+    check_problems(
         "[model]\nbudget = 3",
         &expect![[r#"
         2:10: `model`: fresh: 12 is over the budget of 3: no program would be legal
     "#]],
     );
-    wrong(
+    check_problems(
         "[[overrides]]\nfiles = [\"a\"]\nmodel.budget = 3",
         &expect![[r#"
         3:16: `model`: fresh: 12 is over the budget of 3: no program would be legal
     "#]],
     );
-    wrong(
+    check_problems(
         "[heir]\nlevel-budget = 2\nbootstrap-waterline = 2",
         &expect![[r#"
         3:23: `heir.bootstrap-waterline`: 2 leaves none of the 2 levels of `heir.level-budget`; set it below 2
     "#]],
     );
-    wrong(
+    check_problems(
         "[model.ops]\n\"a.b\" = { growth = \"max\", level = 3 }",
         &expect![[r#"
         2:35: `model`: ops."a.b".level: only `fresh` and `reset` have a level
     "#]],
     );
-    wrong(
+    check_problems(
         "[model.ops]\n\"a.b\" = { growth = \"max\", pluss = 3 }",
         &expect![[r#"
         2:27: unknown key `pluss` in `model.ops.a.b`; did you mean `plus`?
@@ -224,14 +224,14 @@ fn reports_an_invalid_model_at_its_place() {
 
 #[test]
 fn reports_invalid_toml_completely() {
-    wrong(
+    check_problems(
         "[placement\nreplace = \n= 3",
         &expect![[r#"
         1:11: unclosed table, expected `]`
         3:1: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
     "#]],
     );
-    wrong(
+    check_problems(
         "a = 1\na = 2",
         &expect![[r#"
         2:1: duplicate key
@@ -275,7 +275,7 @@ fn the_command_line_overrides_all_sections() {
         (settings.placement.replace, settings.placement.objective),
         (true, Objective::Count)
     );
-    assert_eq!(settings.rules.levels().get("noise-overflow"), Some(&Level::Warning));
+    assert_eq!(settings.rules.levels().get("noise-overflow"), Some(&RuleLevel::Warning));
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn prefers_narrower_then_later_rules() {
 }
 
 #[test]
-fn excluded_files() {
+fn excludes_matching_files() {
     let config = config("exclude = [\"build/\", \"*.tmp.mlir\", \"!keep.tmp.mlir\"]", &[]);
     let of = |path: &str| config.is_excluded(Path::new(path));
     assert!(of("/repo/build/a.mlir") && of("/repo/x/build/y/a.mlir") && of("/repo/a.tmp.mlir"));
@@ -366,19 +366,19 @@ fn matches_patterns_by_any_name_of_a_file() {
 
 #[test]
 fn reports_an_invalid_pattern_at_its_place() {
-    wrong(
+    check_problems(
         "exclude = [\"a\", \"[b\"]",
         &expect![[r#"
         1:17: no `]` closes the `[`
     "#]],
     );
-    wrong(
+    check_problems(
         "[[overrides]]\nfiles = [\"b\\\\\"]",
         &expect![[r#"
         2:10: nothing follows the `\` at the end
     "#]],
     );
-    wrong(
+    check_problems(
         "exclude = [\"[[:alfa:]]\"]",
         &expect![[r#"
         1:12: there is no class `[:alfa:]`

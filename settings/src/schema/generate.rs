@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::options::{FileSettings, Model, Placement, Rewrite};
+use crate::options::{FileSettings, ModelSettings, PlacementSettings, RewriteSettings};
 use crate::rules::Rules;
 
 /// A configuration file: the settings at the top, and overrides for some files.
@@ -40,28 +40,28 @@ struct Override {
     rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     #[schemars(default)]
-    placement: Placement,
+    placement: PlacementSettings,
     /// Rewriting programs so that they need fewer `reduce_noise`.
     #[schemars(default)]
-    rewrite: Rewrite,
+    rewrite: RewriteSettings,
     /// The noise model: the growth of noise, the budget, and the op that reduces noise.
     #[schemars(default)]
-    model: Model,
+    model: ModelSettings,
     /// Programs of HEIR: settings for checks beyond the text of the program.
     #[schemars(default)]
-    heir: noisy_heir::Options,
+    heir: noisy_heir::HeirOptions,
 }
 
 /// Forbids other properties in objects with a list of properties.
-fn close(schema: &mut Value) {
+fn forbid_other_properties(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             if map.contains_key("properties") && !map.contains_key("additionalProperties") {
                 map.insert("additionalProperties".to_owned(), Value::Bool(false));
             }
-            map.values_mut().for_each(close);
+            map.values_mut().for_each(forbid_other_properties);
         }
-        Value::Array(items) => items.iter_mut().for_each(close),
+        Value::Array(items) => items.iter_mut().for_each(forbid_other_properties),
         _ => {}
     }
 }
@@ -70,7 +70,7 @@ fn close(schema: &mut Value) {
 fn the_published_schema_is_current() {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<File>().to_value();
-    close(&mut schema);
+    forbid_other_properties(&mut schema);
     let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     expect_test::expect_file!["../../noisy.schema.json"].assert_eq(&text);
     assert_eq!(super::schema(), &schema, "compile again: the schema was written anew");

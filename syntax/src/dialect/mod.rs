@@ -19,13 +19,13 @@ mod syntax;
 
 pub use crate::namespace::{is_closed, is_read_by_mlir};
 pub use crate::op_traits::{
-    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, PassedOperands, Presence, RMW,
-    Speculation, Traits, TypeClass, TypeRule, WidthChange,
+    Access, Agreement, AttrClass, AttrSpec, Buffer, CountRange, Effects, PassedOperands, Presence,
+    RMW_KINDS, Speculation, Traits, TypeClass, TypeRule, WidthChange,
 };
 pub use built_in::{ALL, N_BUILT_IN};
 pub use registry::{RegisterError, ops, register};
 pub use row::OpSpec;
-pub use syntax::{ARROW, Bind, COLON, COMMA, Element, Syntax};
+pub use syntax::{ARROW, COLON, COMMA, Element, Syntax, TypeBinding};
 
 pub use crate::OpKind;
 pub use crate::print::ResultNames;

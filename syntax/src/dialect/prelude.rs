@@ -11,19 +11,19 @@ macro_rules! converted {
             COLON,
             TypeOf($from),
             Word($word),
-            TypeOf(Bind::Result),
+            TypeOf(TypeBinding::Result),
         ]
     };
 }
 
 pub(super) use super::row::OpSpec;
 pub(super) use super::syntax::Element::*;
-pub(super) use super::syntax::{ARROW, Bind, COLON, COMMA};
+pub(super) use super::syntax::{ARROW, COLON, COMMA, TypeBinding};
 pub(super) use crate::op_traits::{
-    Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, PassedOperands, Speculation,
-    Traits, TypeClass, TypeRule, WidthChange,
+    Access, Agreement, AttrClass, AttrSpec, Buffer, CountRange, Effects, PassedOperands,
+    Speculation, Traits, TypeClass, TypeRule, WidthChange,
 };
 pub(super) use crate::print::ResultNames;
-pub(super) use crate::verify::Rules;
+pub(super) use crate::verify::VerifierRules;
 pub(super) use crate::{OpKind, TokenKind, Type};
 pub(super) use converted;

@@ -7,10 +7,10 @@
 use super::syntax::Element;
 use crate::OpKind;
 use crate::op_traits::{
-    AttrSpec, Buffer, Count, Effects, PassedOperands, Speculation, Traits, TypeRule,
+    AttrSpec, Buffer, CountRange, Effects, PassedOperands, Speculation, Traits, TypeRule,
 };
 use crate::print::ResultNames;
-use crate::verify::Rules;
+use crate::verify::VerifierRules;
 
 /// A row of the op table: everything that the name of an op determines.
 #[derive(Debug)]
@@ -22,16 +22,16 @@ pub struct OpSpec {
     /// Traits.
     pub traits: Traits,
     /// Number of operands.
-    pub operands: Count,
+    pub operands: CountRange,
     /// The limits of each group of operands, in the order of the attribute `operandSegmentSizes`;
     /// empty if the op has no such attribute.
-    pub segments: &'static [Count],
+    pub segments: &'static [CountRange],
     /// Number of results.
-    pub results: Count,
+    pub results: CountRange,
     /// Number of regions.
-    pub regions: Count,
+    pub regions: CountRange,
     /// Number of successors.
-    pub successors: Count,
+    pub successors: CountRange,
     /// Types of operands and results.
     pub types: TypeRule,
     /// Attributes, sorted by name.
@@ -41,7 +41,7 @@ pub struct OpSpec {
     /// Names of the ops with regions that may contain it; empty: any op.
     pub parents: &'static [&'static str],
     /// The operands that it passes to its successors.
-    pub passed: PassedOperands,
+    pub passed_operands: PassedOperands,
     /// The names that the op suggests for its results.
     pub result_names: ResultNames,
     /// The dialect prefix that ops in its regions may omit; `None`: they need a prefix.
@@ -51,7 +51,7 @@ pub struct OpSpec {
     /// The condition under which it may be executed speculatively.
     pub speculation: Speculation,
     /// Verifier rules beyond those that follow from the other fields.
-    pub(crate) rules: Rules,
+    pub(crate) rules: VerifierRules,
     /// Custom syntax, in the order of the text.
     pub syntax: &'static [Element],
 }
@@ -63,21 +63,21 @@ impl OpSpec {
         name: "",
         doc: "",
         traits: Traits::empty(),
-        operands: Count::exactly(0),
+        operands: CountRange::exactly(0),
         segments: &[],
-        results: Count::exactly(0),
-        regions: Count::exactly(0),
-        successors: Count::exactly(0),
+        results: CountRange::exactly(0),
+        regions: CountRange::exactly(0),
+        successors: CountRange::exactly(0),
         types: TypeRule::ANY,
         attrs: &[],
         implicit_terminator: None,
         parents: &[],
-        passed: PassedOperands::None,
+        passed_operands: PassedOperands::None,
         result_names: ResultNames::None,
         default_dialect: None,
         effects: Effects::Unknown,
         speculation: Speculation::Never,
-        rules: Rules::NONE,
+        rules: VerifierRules::NONE,
         syntax: &[],
     };
 
@@ -88,16 +88,16 @@ impl OpSpec {
     /// An op with one region of one block and no effects of its own.
     pub const STRUCTURED: OpSpec = OpSpec {
         traits: Traits::SINGLE_BLOCK,
-        operands: Count::ANY,
-        results: Count::ANY,
-        regions: Count::exactly(1),
+        operands: CountRange::ANY,
+        results: CountRange::ANY,
+        regions: CountRange::exactly(1),
         effects: Effects::NONE,
         ..OpSpec::NONE
     };
 
     /// A row of a terminator that passes on its operands.
     pub const TERMINATOR: OpSpec =
-        OpSpec { traits: Traits::TERMINATOR, operands: Count::ANY, ..OpSpec::PURE };
+        OpSpec { traits: Traits::TERMINATOR, operands: CountRange::ANY, ..OpSpec::PURE };
 
     /// Returns true if the op has custom syntax.
     pub fn has_custom_form(&self) -> bool {
@@ -110,7 +110,7 @@ impl OpSpec {
     }
 
     /// Returns the properties, which the generic form prints between `<{` and `}>`.
-    pub fn inherent(&self) -> impl Iterator<Item = &AttrSpec> {
+    pub fn inherent_attrs(&self) -> impl Iterator<Item = &AttrSpec> {
         self.attrs.iter().filter(|it| it.is_inherent)
     }
 
@@ -150,7 +150,7 @@ impl OpSpec {
         if self.successors.most > 0 && !is_terminator {
             return Some(format!("`{name}` has successors but is not a terminator"));
         }
-        if is_terminator && self.results != Count::exactly(0) {
+        if is_terminator && self.results != CountRange::exactly(0) {
             return Some(format!("`{name}` is a terminator but has results"));
         }
         let end = self.implicit_terminator.map(OpKind::spec)?;

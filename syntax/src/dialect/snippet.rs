@@ -5,7 +5,7 @@
 //! without a syntax problem (names may be undefined).
 
 use super::row::OpSpec;
-use super::syntax::{Bind, Element};
+use super::syntax::{Element, TypeBinding};
 use crate::op_traits::{Agreement, TypeClass, WidthChange};
 use crate::{TokenKind, Type};
 
@@ -34,7 +34,7 @@ impl OpSpec {
             n_results: 0,
             n_regions: 0,
         };
-        self.syntax.iter().for_each(|it| template.element(*it));
+        self.syntax.iter().for_each(|it| template.push_element(*it));
         template.out
     }
 
@@ -90,7 +90,7 @@ impl Template<'_> {
     }
 
     /// Adds text with a blank before it, unless it follows an opening bracket or a blank.
-    fn word(&mut self, text: &str) {
+    fn push_word(&mut self, text: &str) {
         if !self.out.ends_with([' ', '(', '[', '<']) {
             self.push(" ");
         }
@@ -98,14 +98,14 @@ impl Template<'_> {
     }
 
     /// Adds the name of the next operand: `%a`, `%b`, ..., or `%condition`.
-    fn operand(&mut self, ty: Type) {
+    fn push_operand(&mut self, ty: Type) {
         let at = self.n_operands;
         self.n_operands += 1;
         if ty == Type::I1 || self.spec.operand_class(at) == TypeClass::I1 {
-            return self.word("«%condition»");
+            return self.push_word("«%condition»");
         }
         let letter = char::from(b'a' + (at % 26) as u8);
-        self.word(&format!("«%{letter}»"));
+        self.push_word(&format!("«%{letter}»"));
     }
 
     fn operand_type(&self, at: usize) -> &'static str {
@@ -119,34 +119,34 @@ impl Template<'_> {
     }
 
     /// Adds an example of the type that `bind` determines.
-    fn bound_type(&mut self, bind: Bind) {
+    fn push_bound_type(&mut self, bind: TypeBinding) {
         let text = match bind {
-            Bind::All
-            | Bind::Operands
-            | Bind::Operand(0)
-            | Bind::AllAnd(_)
-            | Bind::Compared
-            | Bind::Assumed
-            | Bind::FirstAndResult => self.operand_type(0),
-            Bind::Operand(at) => self.operand_type(at.into()),
-            Bind::Result => self.result_type(0),
-            Bind::NextResult => {
+            TypeBinding::All
+            | TypeBinding::Operands
+            | TypeBinding::Operand(0)
+            | TypeBinding::AllAnd(_)
+            | TypeBinding::Compared
+            | TypeBinding::Assumed
+            | TypeBinding::FirstAndResult => self.operand_type(0),
+            TypeBinding::Operand(at) => self.operand_type(at.into()),
+            TypeBinding::Result => self.result_type(0),
+            TypeBinding::NextResult => {
                 self.n_results += 1;
                 self.result_type(self.n_results)
             }
-            Bind::ElementOf(_) | Bind::StoreTo => "«memref<4xi32>»",
+            TypeBinding::ElementOf(_) | TypeBinding::StoreTo => "«memref<4xi32>»",
         };
-        self.word(text);
+        self.push_word(text);
     }
 
     /// Adds a region. The final position of the cursor is in the first region.
-    fn region(&mut self) {
+    fn push_region(&mut self) {
         let is_first = self.n_regions == 0;
         self.n_regions += 1;
-        self.word(if is_first { "{\n  $0\n}" } else { "{\n}" });
+        self.push_word(if is_first { "{\n  $0\n}" } else { "{\n}" });
     }
 
-    fn element(&mut self, element: Element) {
+    fn push_element(&mut self, element: Element) {
         match element {
             Element::Token(kind) => match kind {
                 TokenKind::Comma => self.push(","),
@@ -155,40 +155,40 @@ impl Template<'_> {
                 TokenKind::LSquare if self.out.ends_with(',') => self.push(" ["),
                 TokenKind::LSquare => self.push("["),
                 TokenKind::RSquare => self.push("]"),
-                TokenKind::Arrow => self.word("->"),
-                _ => self.word(":"),
+                TokenKind::Arrow => self.push_word("->"),
+                _ => self.push_word(":"),
             },
-            Element::Word(word) => self.word(word),
-            Element::Operand(ty) => self.operand(ty),
+            Element::Word(word) => self.push_word(word),
+            Element::Operand(ty) => self.push_operand(ty),
             Element::Operands(n) => {
                 for at in 0..n {
                     self.push(if at > 0 { "," } else { "" });
-                    self.operand(Type::UNKNOWN);
+                    self.push_operand(Type::UNKNOWN);
                 }
             }
             Element::ParenOperands => self.push("(«»)"),
             Element::Indices => self.push("[«%i»]"),
-            Element::StrAttr(_) => self.word("\"«text»\""),
-            Element::SymbolUse(_) => self.word("@«name»"),
-            Element::TypeOf(bind) => self.bound_type(bind),
+            Element::StrAttr(_) => self.push_word("\"«text»\""),
+            Element::SymbolUse(_) => self.push_word("@«name»"),
+            Element::TypeOf(bind) => self.push_bound_type(bind),
             Element::ResultTypes => {
                 let n = self.spec.results.least.max(1);
                 let types: Vec<_> = (0..n).map(|at| self.result_type(at)).collect();
-                self.word(&types.join(", "));
+                self.push_word(&types.join(", "));
             }
             Element::FunctionType(from) if self.n_operands <= from.into() => {
-                self.word("(«») -> «()»");
+                self.push_word("(«») -> «()»");
             }
             Element::FunctionType(from) => {
                 let inputs: Vec<_> =
                     (from.into()..self.n_operands).map(|at| self.operand_type(at)).collect();
                 let results: Vec<_> =
                     (0..self.spec.results.least).map(|at| self.result_type(at)).collect();
-                self.word(&format!("({}) -> ({})", inputs.join(", "), results.join(", ")));
+                self.push_word(&format!("({}) -> ({})", inputs.join(", "), results.join(", ")));
             }
-            Element::Successor => self.word("^«bb1»"),
-            Element::Region | Element::OptRegion => self.region(),
-            Element::Own(syntax) => self.own(syntax.snippet),
+            Element::Successor => self.push_word("^«bb1»"),
+            Element::Region | Element::OptRegion => self.push_region(),
+            Element::Custom(syntax) => self.push_syntax(syntax.snippet),
             Element::OptWord(..)
             | Element::OptOperandsTypes
             | Element::AttrDict
@@ -199,16 +199,16 @@ impl Template<'_> {
     }
 
     /// Adds the snippet of a [`Syntax`](super::syntax::Syntax).
-    fn own(&mut self, snippet: &str) {
+    fn push_syntax(&mut self, snippet: &str) {
         let (snippet, is_apart) = match snippet.strip_prefix(' ') {
             Some(rest) => (rest, true),
             None => (snippet, false),
         };
         if let Some(rest) = snippet.strip_prefix("«%»") {
-            self.operand(Type::UNKNOWN);
+            self.push_operand(Type::UNKNOWN);
             self.push(rest);
         } else if is_apart {
-            self.word(snippet);
+            self.push_word(snippet);
         } else {
             self.push(snippet);
         }

@@ -15,4 +15,4 @@ pub(super) mod loops;
 pub(super) mod memref;
 pub(super) mod types;
 
-pub use element::{ARROW, Bind, COLON, COMMA, Element, Syntax};
+pub use element::{ARROW, COLON, COMMA, Element, Syntax, TypeBinding};

@@ -14,7 +14,7 @@ pub struct Delta {
     pub(crate) freed: Vec<Op>,
     /// Values that lost their last use during the edit. Some may have been removed since, or have a
     /// use again.
-    pub idle: Vec<Value>,
+    pub unused_values: Vec<Value>,
     /// Number of items that were parsed.
     pub n_parsed: usize,
     /// Number of uses that were resolved.

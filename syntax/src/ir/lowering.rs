@@ -5,34 +5,36 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse_item};
+use crate::grammar::{AliasUse, Aliases, Form, GrammarEnv, ParsedArgument, ParsedItem, parse_item};
 use crate::ir::names::Use;
-use crate::ir::seq::{self, Piece};
+use crate::ir::seq::{self, SeqPiece};
 use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
 use crate::lex::error_in;
-use crate::skeleton::{DIALECT, Inner, Item, OpenParts, RegionPart, Shape, Skeleton};
+use crate::skeleton::{
+    DEPENDS_ON_DIALECT, ItemRegion, ItemShape, OpenParts, RegionPart, Skeleton, SkeletonItem,
+};
 use crate::token_stream::TokenStream;
 use crate::{
     Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, TokenKind, Type, Value,
 };
 
-mod again;
 mod arena;
 mod names;
+mod relower;
 
 /// The ops created so far, and the uses that must be linked.
 #[derive(Debug, Default)]
 pub(crate) struct LoweringWork {
     /// Ops that are new or changed, in textual order; each op comes before its nested ops.
-    pub(crate) fresh: Vec<Op>,
+    pub(crate) new_or_changed: Vec<Op>,
     /// Uses of surviving ops whose meaning may have changed.
-    pub(crate) retry: Vec<Use>,
+    pub(crate) uses_to_resolve: Vec<Use>,
     /// Successors of surviving ops whose meaning may have changed.
-    pub(crate) retry_successors: Vec<Use>,
+    pub(crate) successors_to_resolve: Vec<Use>,
     /// Values with the same id but a different type.
     pub(crate) retyped: Vec<Value>,
     /// Values whose names must be entered in the tables.
-    pub(crate) defines: Vec<Value>,
+    pub(crate) values_to_define: Vec<Value>,
     /// Removed ops.
     pub(crate) removed: Vec<Op>,
     /// For each item of the run, the existing op that is reused for it.
@@ -43,7 +45,7 @@ pub(crate) struct LoweringWork {
     pub(crate) trees: Vec<seq::TreeRoot>,
     /// The ops whose items were still open at the end of the last stretch, outermost first.
     open: Vec<Option<OpenOp>>,
-    parsed: Option<Box<Parsed>>,
+    parsed: Option<Box<ParsedItem>>,
 }
 
 /// An op whose item is open. Its regions are being filled; its header is not parsed yet.
@@ -51,12 +53,12 @@ pub(crate) struct LoweringWork {
 struct OpenOp {
     op: Op,
     /// Its regions and their contents, which are not yet in the sequences of the regions.
-    regions: Vec<(Region, Vec<Piece>)>,
+    regions: Vec<(Region, Vec<SeqPiece>)>,
 }
 
 /// The input of lowering: tokens and items.
 #[derive(Clone, Copy)]
-pub(crate) struct Run<'a> {
+pub(crate) struct LoweringInput<'a> {
     pub(crate) stream: &'a TokenStream<'a>,
     pub(crate) skeleton: &'a Skeleton,
     /// The region of the chunk that contains the run. Its aliases are visible in the run.
@@ -64,22 +66,22 @@ pub(crate) struct Run<'a> {
     /// The meanings of aliases, if they differ from those of the chunk.
     pub(crate) aliases: Option<&'a Aliases>,
     /// True if the text starts at the start of the file.
-    pub(crate) at_file_start: bool,
+    pub(crate) is_at_file_start: bool,
 }
 
-impl<'a> Run<'a> {
-    pub(crate) fn item(&self, index: u32) -> &'a Item {
+impl<'a> LoweringInput<'a> {
+    pub(crate) fn item(&self, index: u32) -> &'a SkeletonItem {
         &self.skeleton.items[index as usize]
     }
 }
 
 /// Converts positions in a run to positions in the own text of an item, each in logarithmic time in
 /// the number of regions.
-struct Own<'a> {
-    item: &'a Item,
+struct OwnTextMap<'a> {
+    item: &'a SkeletonItem,
 }
 
-impl Own<'_> {
+impl OwnTextMap<'_> {
     fn at(&self, at: u32) -> u32 {
         if self.item.regions.is_empty() {
             return at.max(self.item.start) - self.item.start;
@@ -100,11 +102,11 @@ impl Ir {
     /// or a new op. Kept items are moved to the region.
     pub(crate) fn build_parts(
         &mut self,
-        run: Run<'_>,
+        run: LoweringInput<'_>,
         region: Region,
         parts: &[RegionPart],
         work: &mut LoweringWork,
-    ) -> Vec<Piece> {
+    ) -> Vec<SeqPiece> {
         let mut pieces = Vec::with_capacity(parts.len());
         for &part in parts {
             pieces.push(match part {
@@ -113,8 +115,8 @@ impl Ir {
                         Some(op) => self.lower_inside(run, index, op, work),
                         None => self.lower(run, index, region, work),
                     };
-                    seq::note_own(self, op);
-                    Piece::Item(op, run.item(index).len)
+                    seq::update_own_sums(self, op);
+                    SeqPiece::Item(op, run.item(index).len)
                 }
                 RegionPart::Kept(index) => {
                     let tree = work.trees[index as usize];
@@ -123,7 +125,7 @@ impl Ir {
                             self.ops[op.index()].parent = region;
                         }
                     }
-                    Piece::Tree(tree)
+                    SeqPiece::Tree(tree)
                 }
             });
         }
@@ -134,7 +136,7 @@ impl Ir {
     /// itself is lowered in the stretch in which it ends.
     pub(crate) fn build_open(
         &mut self,
-        run: Run<'_>,
+        run: LoweringInput<'_>,
         region: Region,
         open: &[OpenParts],
         work: &mut LoweringWork,
@@ -164,12 +166,18 @@ impl Ir {
     /// Creates an op without contents in a region. It is not yet in the sequence of the region.
     fn start_op(&mut self, parent: Region, work: &mut LoweringWork) -> Op {
         let op = self.new_op(OpData::new(parent, OpKind::Unknown));
-        work.fresh.push(op);
+        work.new_or_changed.push(op);
         op
     }
 
     /// Replaces the contents of an existing op by those of its item.
-    fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut LoweringWork) -> Op {
+    fn lower_inside(
+        &mut self,
+        run: LoweringInput<'_>,
+        index: u32,
+        op: Op,
+        work: &mut LoweringWork,
+    ) -> Op {
         for (n, inner) in run.item(index).regions.iter().enumerate() {
             let region = self.op(op).regions[n].1;
             self.lower_parts(run, region, inner, Vec::new(), work);
@@ -181,22 +189,28 @@ impl Ir {
     /// this stretch.
     fn lower_parts(
         &mut self,
-        run: Run<'_>,
+        run: LoweringInput<'_>,
         region: Region,
-        inner: &Inner,
-        mut pieces: Vec<Piece>,
+        inner: &ItemRegion,
+        mut pieces: Vec<SeqPiece>,
         work: &mut LoweringWork,
     ) {
         pieces.extend(self.build_parts(run, region, &inner.parts, work));
         seq::fill(self, region, &pieces);
         let data = &mut self.regions[region.index()];
-        data.tail = inner.close - inner.end;
-        data.closed = inner.closed;
+        data.tail_len = inner.close - inner.end;
+        data.is_closed = inner.is_closed;
     }
 
     /// Lowers an item to a new op, or to the op that was created when the item was open. The op is
     /// not yet in the sequence of its region.
-    fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut LoweringWork) -> Op {
+    fn lower(
+        &mut self,
+        run: LoweringInput<'_>,
+        index: u32,
+        parent: Region,
+        work: &mut LoweringWork,
+    ) -> Op {
         let item = run.item(index);
         let open = item.level.and_then(|level| work.open.get_mut(level)?.take());
         let (op, made) = match open {
@@ -205,10 +219,10 @@ impl Ir {
         };
         let mut parsed = work.parsed.take().unwrap_or_default();
         let is_misplaced = match item.shape {
-            Shape::TypeAlias | Shape::AttrAlias => parent != run.chunk,
-            Shape::Label => parent == run.chunk,
-            Shape::Junk => true,
-            Shape::Op | Shape::Resources => false,
+            ItemShape::TypeAlias | ItemShape::AttrAlias => parent != run.chunk,
+            ItemShape::Label => parent == run.chunk,
+            ItemShape::Junk => true,
+            ItemShape::Op | ItemShape::Resources => false,
         };
         if is_misplaced {
             junk(run, item, &mut parsed);
@@ -216,7 +230,7 @@ impl Ir {
             self.parse(run, item, &mut parsed);
         }
         self.fill(op, item, &mut parsed, &[]);
-        if self.names.in_order {
+        if self.names.is_in_order {
             // Later text refers to this alias.
             self.define_alias(op);
         }
@@ -243,13 +257,13 @@ impl Ir {
     /// Adds a region with its arguments to an op.
     fn start_region(
         &mut self,
-        item: &Item,
+        item: &SkeletonItem,
         op: Op,
         region: Region,
-        inner: &Inner,
+        inner: &ItemRegion,
         arguments: &[ParsedArgument],
     ) {
-        let open = Own { item }.at(inner.open);
+        let open = OwnTextMap { item }.at(inner.open);
         self.ops[op.index()].regions.push((open, region));
         let entry = self.regions[region.index()].entry;
         let args = self.new_arguments(entry, item, arguments, &[]);
@@ -268,12 +282,12 @@ impl Ir {
         let entry = self.regions[region.index()].entry;
         for index in 0..self.ops[op.index()].operands.len() {
             let operand = self.ops[op.index()].operands[index];
-            if operand.maybe_argument && operand.number == 0 {
+            if operand.may_be_argument && operand.number == 0 {
                 let number = self.blocks[entry.index()].args.len() as u32;
                 let value = self.new_value(ValueData {
                     def: Def::Argument(entry, number),
                     ty: operand.ty,
-                    guessed: true,
+                    is_guessed: true,
                     name: operand.name,
                     number: 0,
                     span: operand.span,
@@ -284,7 +298,7 @@ impl Ir {
         }
     }
 
-    fn parse(&mut self, run: Run<'_>, item: &Item, out: &mut Parsed) {
+    fn parse(&mut self, run: LoweringInput<'_>, item: &SkeletonItem, out: &mut ParsedItem) {
         out.clear();
         let (from, to) = (item.tokens.0 as usize, item.tokens.1 as usize);
         let tokens = if item.regions.is_empty() {
@@ -292,12 +306,12 @@ impl Ir {
         } else {
             &run.skeleton.own[from..to]
         };
-        let aliases = run.aliases.unwrap_or_else(|| self.names.aliases.of(run.chunk));
+        let aliases = run.aliases.unwrap_or_else(|| self.names.aliases.meanings_in(run.chunk));
         let default_dialect = item.default_dialect;
-        let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
+        let mut env = GrammarEnv { interner: &mut self.interner, aliases, default_dialect };
         parse_item(run.stream.text(), tokens, &mut env, out);
-        if let Some(region) = item.regions.iter().find(|it| !it.closed)
-            && !out.is_syntax_told
+        if let Some(region) = item.regions.iter().find(|it| !it.is_closed)
+            && !out.has_reported_syntax_problem
         {
             // MLIR's parser reports the error at the last token. The end of that token is also the
             // end of the own text.
@@ -312,8 +326,8 @@ impl Ir {
 
     /// Fills an op, which must be unlinked, from a parsed item. The values of `keep` are reused for
     /// its results.
-    fn fill(&mut self, op: Op, item: &Item, parsed: &mut Parsed, keep: &[Value]) {
-        let own = Own { item };
+    fn fill(&mut self, op: Op, item: &SkeletonItem, parsed: &mut ParsedItem, keep: &[Value]) {
+        let own = OwnTextMap { item };
         let mut results: SmallVec<[Value; 1]> = SmallVec::new();
         let mut result_names: SmallVec<[ResultName; 1]> = SmallVec::new();
         let mut result = |ir: &mut Ir, name: Name, number: u32, span: Span| {
@@ -321,7 +335,7 @@ impl Ir {
             let data = ValueData {
                 def: Def::Result(op, index as u32),
                 ty: parsed.result_types.get(index).copied().unwrap_or(Type::UNKNOWN),
-                guessed: parsed.guessed,
+                is_guessed: parsed.is_guessed,
                 name,
                 number,
                 span,
@@ -344,7 +358,7 @@ impl Ir {
                 result(self, name.name, number, span);
             }
         }
-        if parsed.results.is_empty() && !parsed.guessed {
+        if parsed.results.is_empty() && !parsed.is_guessed {
             // Results without names are allowed; the number of types gives their number.
             let start = own.at(parsed.name_span.start);
             for number in 0..parsed.result_types.len() {
@@ -356,7 +370,7 @@ impl Ir {
             number: it.number,
             span: own.span(it.span),
             ty: it.ty,
-            maybe_argument: it.maybe_argument && !item.regions.is_empty(),
+            may_be_argument: it.may_be_argument && !item.regions.is_empty(),
             value: None,
             slot: u32::MAX,
         });
@@ -400,7 +414,7 @@ impl Ir {
                     .drain(..)
                     .map(|it| Problem { span: own.span(it.span), ..it })
                     .collect(),
-                followed: parsed.followed,
+                is_followed_by_junk: parsed.is_followed_by_junk,
                 argument_attrs: Vec::new(),
             })
         });
@@ -410,10 +424,11 @@ impl Ir {
         data.form = parsed.form;
         data.name = parsed.name.unwrap_or(Name::EMPTY);
         data.name_span = own.span(parsed.name_span);
-        data.lead = item.first - item.start;
+        data.lead_len = item.first - item.start;
         data.own_len = item.end - item.start - cut;
-        data.quoted = item.quoted;
-        data.context_deps = item.context_deps | if parsed.depends_on_dialect { DIALECT } else { 0 };
+        data.is_quoted = item.is_quoted;
+        data.context_deps =
+            item.context_deps | if parsed.depends_on_dialect { DEPENDS_ON_DIALECT } else { 0 };
         data.lookahead = item.lookahead;
         data.results = results;
         data.result_names = result_names;
@@ -433,17 +448,17 @@ impl Ir {
     fn new_arguments(
         &mut self,
         block: Block,
-        item: &Item,
+        item: &SkeletonItem,
         arguments: &[ParsedArgument],
         keep: &[Value],
     ) -> SmallVec<[Value; 2]> {
-        let own = Own { item };
+        let own = OwnTextMap { item };
         let mut out = SmallVec::from_slice(keep);
         for (index, argument) in arguments.iter().enumerate().skip(keep.len()) {
             out.push(self.new_value(ValueData {
                 def: Def::Argument(block, index as u32),
                 ty: argument.ty,
-                guessed: false,
+                is_guessed: false,
                 name: argument.name.unwrap_or(Name::EMPTY),
                 number: 0,
                 span: own.span(argument.span),
@@ -456,7 +471,7 @@ impl Ir {
 
 /// Fills `out` for text where no item can start: an alias that is not at the top level, a label at
 /// the top level, or any other text.
-fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
+fn junk(run: LoweringInput<'_>, item: &SkeletonItem, out: &mut ParsedItem) {
     out.clear();
     let token = run.stream.tokens()[item.tokens.0 as usize];
     let first = token.span();

@@ -31,8 +31,8 @@ use crate::{
     Alias, AliasUse, Attr, AttrData, Block, Form, Interner, Name, Op, OpKind, Problem, Region,
     Span, Type, Value, namespace,
 };
-pub use seq::Iter as Items;
-pub(crate) use starts::Starts;
+pub use seq::Items;
+pub(crate) use starts::RegionStarts;
 
 /// An item of a region. For an op, its data except its position.
 #[derive(Debug)]
@@ -50,11 +50,11 @@ pub struct OpData {
     /// Its name as written, in own text.
     pub name_span: Span,
     /// Bytes of blanks and comments before the first token.
-    pub lead: u32,
+    pub lead_len: u32,
     /// Bytes of own text.
     pub own_len: u32,
     /// True if its name is quoted.
-    pub(crate) quoted: bool,
+    pub(crate) is_quoted: bool,
     /// Bytes beyond the end of the item that were read to find that end.
     pub(crate) lookahead: u32,
     /// The context on which the parse depended ([`crate::skeleton::DIALECT`],
@@ -93,8 +93,8 @@ pub struct OpExtra {
     /// Problems of its syntax. Problems of names depend on the context (see
     /// [`crate::Source::problems`]).
     pub problems: Vec<Problem>,
-    /// True if its only syntax problem is about the junk after it; see [`Ir::is_followed`].
-    pub(crate) followed: bool,
+    /// True if its only syntax problem is about the junk after it; see [`Ir::is_followed_by_junk`].
+    pub(crate) is_followed_by_junk: bool,
     /// Attributes of the arguments of the entry block, for functions: one entry per argument.
     pub argument_attrs: Vec<Option<Attr>>,
 }
@@ -124,7 +124,7 @@ pub struct Operand {
     /// True if it is in the header of an op with unknown syntax and may be an argument of the op's
     /// region instead. If nothing else defines the name, it is an argument and no error is
     /// reported.
-    pub maybe_argument: bool,
+    pub may_be_argument: bool,
     /// The definition to which it resolves; `None` if the name is undefined.
     pub value: Option<Value>,
     /// Its index in [`ValueData::uses`], or in the list of unresolved uses of its name.
@@ -162,7 +162,7 @@ pub struct ValueData {
     pub ty: Type,
     /// True if the type is guessed because the syntax of the op is unknown. The type is shown, but
     /// no problem is reported because of it.
-    pub guessed: bool,
+    pub is_guessed: bool,
     /// Its name without `%`, or [`Name::EMPTY`].
     pub name: Name,
     /// Its number in its pack: `n` of `%name#n`. A pack is a group of results with one name
@@ -198,9 +198,9 @@ pub struct RegionData {
     /// [`Ir::blocks`] omits it.
     pub entry: Block,
     /// Bytes of blanks and comments after the last item.
-    pub tail: u32,
+    pub tail_len: u32,
     /// True if the text contains its `}`.
-    pub closed: bool,
+    pub is_closed: bool,
 }
 
 /// The IR of one document. While it has a text, it is derived from the text, and [`crate::Source`]
@@ -217,7 +217,7 @@ pub struct Ir {
     pub(crate) free_values: Vec<Value>,
     pub(crate) free_blocks: Vec<Block>,
     pub(crate) free_regions: Vec<Region>,
-    pub(crate) names: names::Names,
+    pub(crate) names: names::NameTables,
     /// Interned strings, types and attributes.
     pub interner: Interner,
     pub(crate) root: Region,
@@ -226,9 +226,9 @@ pub struct Ir {
     /// The locations of ops and arguments, if requested.
     pub(crate) locations: Option<Box<Locations>>,
     /// The starts of regions in ops that have many.
-    pub(crate) starts: starts::Starts,
+    pub(crate) starts: starts::RegionStarts,
     /// The changes of rewriting, if they are recorded.
-    pub(crate) changes: Option<Vec<changes::Change>>,
+    pub(crate) changes: Option<Vec<changes::IrChange>>,
 }
 
 impl Ir {
@@ -263,7 +263,7 @@ impl Ir {
 
     /// Numbers of slots for ops, values, blocks and regions; each index is less than the
     /// corresponding number. Used to size tables that are indexed by ids.
-    pub fn bounds(&self) -> (usize, usize, usize, usize) {
+    pub fn n_slots(&self) -> (usize, usize, usize, usize) {
         (self.ops.len(), self.values.len(), self.blocks.len(), self.regions.len())
     }
 
@@ -286,13 +286,13 @@ impl Ir {
 
     /// Returns true if each `%name` in an op is an operand, although the syntax of the op is
     /// unknown.
-    pub(crate) fn takes_operands(&self, op: Op) -> bool {
+    pub(crate) fn is_opaque_with_known_operands(&self, op: Op) -> bool {
         let data = self.op(op);
         let dialect = || self.op_name(op).split_once('.').map(|it| it.0);
         data.kind == OpKind::Unknown
             && data.form == Form::Opaque
             && data.regions.is_empty()
-            && dialect().is_some_and(|it| namespace::OF_OPERANDS.contains(&it))
+            && dialect().is_some_and(|it| namespace::HEIR_OPERAND_DIALECTS.contains(&it))
     }
 
     /// Returns true if an op ends a `secret.generic`.
@@ -302,20 +302,20 @@ impl Ir {
 
     /// Returns true if junk follows an op within its item. The op is parsed without the junk; its
     /// only syntax problem is about the junk.
-    pub fn is_followed(&self, op: Op) -> bool {
-        self.extra(op).followed
+    pub fn is_followed_by_junk(&self, op: Op) -> bool {
+        self.extra(op).is_followed_by_junk
     }
 
     /// Returns true if an op was not parsed to its end, or if junk follows it. If it is the last op
     /// of a region, the terminator of the region is unknown.
     pub fn is_broken(&self, op: Op) -> bool {
-        self.op(op).form == Form::Broken || self.is_followed(op)
+        self.op(op).form == Form::Broken || self.is_followed_by_junk(op)
     }
 
     /// Returns true if the syntax of an op has a problem, apart from junk after the op.
     pub fn has_problem(&self, op: Op) -> bool {
         let extra = self.extra(op);
-        extra.problems.len() > usize::from(extra.followed)
+        extra.problems.len() > usize::from(extra.is_followed_by_junk)
     }
 
     /// Data that few ops have; empty for the others.
@@ -329,7 +329,7 @@ impl Ir {
             alias_reads: Vec::new(),
             alias: None,
             problems: Vec::new(),
-            followed: false,
+            is_followed_by_junk: false,
             argument_attrs: Vec::new(),
         };
         self.op(op).extra.as_deref().unwrap_or(&EMPTY)

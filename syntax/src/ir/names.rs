@@ -27,13 +27,13 @@ pub(crate) use aliases::Stale;
 
 /// The name tables of a document.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct NameTables {
     /// The definitions of each name.
     defs: Vec<Defs>,
     /// Arguments that the header of an opaque op may define, by region and name.
-    maybe: FxHashMap<(Region, Name), Value>,
+    possible_arguments: FxHashMap<(Region, Name), Value>,
     /// For each name, the opaque ops whose headers may define it as an argument.
-    maybe_ops: FxHashMap<Name, Vec<Op>>,
+    possible_argument_ops: FxHashMap<Name, Vec<Op>>,
     /// Unresolved uses: op and operand index.
     unresolved: FxHashMap<Name, Vec<(Op, u32)>>,
     /// Labels of each region, in textual order.
@@ -46,17 +46,17 @@ pub(crate) struct Names {
     /// Ops that refer to a symbol, by the last and the first name of the path.
     symbol_uses: FxHashMap<Name, Vec<Op>>,
     /// Names that may have two definitions of which one is visible at the other.
-    dubious: FxHashSet<Name>,
+    possible_duplicates: FxHashSet<Name>,
     /// True while a whole text is parsed: definitions are entered in textual order.
-    pub(crate) in_order: bool,
+    pub(crate) is_in_order: bool,
     pub(crate) aliases: AliasTable,
     /// Ops that may have problems.
     pub(crate) suspects: FxHashSet<Op>,
     /// The names that the current edit has touched so far.
-    pub(crate) touched: Touched,
+    pub(crate) touched: TouchedNames,
 }
 
-impl Names {
+impl NameTables {
     /// Reserves some capacity for later edits.
     pub(crate) fn keep_slack(&mut self) {
         keep_slack(&mut self.defs);
@@ -70,9 +70,9 @@ impl Names {
 /// Definitions, labels and uses that an edit changed and on which other ops may depend. An entry
 /// may occur repeatedly, or may no longer exist.
 #[derive(Debug, Default)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedNames {
     /// Regions with an added or removed label (`None`), or with an op whose successors changed.
-    pub(crate) flows: Vec<(Region, Option<Op>)>,
+    pub(crate) control_flow: Vec<(Region, Option<Op>)>,
     /// Symbols whose definition was added, removed or parsed again.
     pub(crate) symbols: Vec<(Region, Name)>,
     /// Ops whose signature changed when their own text was parsed again, while their regions
@@ -81,31 +81,31 @@ pub(crate) struct Touched {
     /// Aliases whose definition was added, removed or parsed again, with the region of their chunk.
     pub(crate) aliases: Vec<(Region, Name)>,
     /// Values that lost their last use.
-    pub(crate) idle: Vec<Value>,
+    pub(crate) unused_values: Vec<Value>,
     /// The stretches of regions whose items were replaced.
-    pub(crate) runs: Vec<Replaced>,
+    pub(crate) runs: Vec<ReplacedItems>,
 }
 
-impl Touched {
+impl TouchedNames {
     /// Clears all lists but keeps their capacity.
-    pub(crate) fn forget(&mut self) {
-        self.flows.clear();
+    pub(crate) fn clear(&mut self) {
+        self.control_flow.clear();
         self.symbols.clear();
         self.signature_changed.clear();
         self.aliases.clear();
-        self.idle.clear();
+        self.unused_values.clear();
         self.runs.clear();
     }
 }
 
 /// A stretch of a region whose items were replaced.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Replaced {
+pub(crate) struct ReplacedItems {
     pub(crate) region: Region,
     /// The rank of its first item.
     pub(crate) rank: usize,
     /// Number of its items after the edit.
-    pub(crate) n: usize,
+    pub(crate) n_items: usize,
 }
 
 /// The definitions of one name: values (number 0 of a pack) by region. Those of one region are
@@ -188,15 +188,15 @@ impl Defs {
 /// A use of a value: the op and the index of its operand.
 pub(crate) type Use = (Op, u32);
 
-impl Names {
+impl NameTables {
     /// Clears the tables that are only needed while the IR has a text: names of values and labels,
     /// aliases, problems.
     pub(crate) fn forget_text(&mut self) {
-        *self = Names {
+        *self = NameTables {
             label_blocks: std::mem::take(&mut self.label_blocks),
             symbols: std::mem::take(&mut self.symbols),
             symbol_uses: std::mem::take(&mut self.symbol_uses),
-            ..Names::default()
+            ..NameTables::default()
         };
     }
 
@@ -241,8 +241,8 @@ impl Ir {
     pub(crate) fn add_def(&mut self, value: Value, retry: &mut Vec<Use>) {
         let (name, region) = (self.value(value).name, self.def_region(value));
         // Uses inside the region that refer to an outer definition now refer to this one.
-        if let Some(outer) = self.visible(region, name) {
-            self.names.dubious.insert(name);
+        if let Some(outer) = self.visible_value(region, name) {
+            self.names.possible_duplicates.insert(name);
             let moved: Vec<Use> = self
                 .value_pack(outer)
                 .iter()
@@ -257,13 +257,13 @@ impl Ir {
         }
         // If definitions are entered in textual order, existing definitions in nested regions
         // precede this one in the text, so there is no conflict.
-        if !self.names.in_order && !self.names.dubious.contains(&name) {
+        if !self.names.is_in_order && !self.names.possible_duplicates.contains(&name) {
             let inner = self.names.regions_of(name);
             if inner.iter().any(|&it| it != region && self.region_encloses(region, it)) {
-                self.names.dubious.insert(name);
+                self.names.possible_duplicates.insert(name);
             }
         }
-        let at = if self.names.in_order {
+        let at = if self.names.is_in_order {
             usize::MAX
         } else {
             // The definitions of a region are sorted in textual order.
@@ -278,17 +278,17 @@ impl Ir {
             retry.extend(uses.iter().copied());
             self.names.unresolved.insert(name, uses);
         }
-        self.retry_maybe(name, retry);
+        self.retry_possible_arguments(name, retry);
     }
 
-    fn retry_maybe(&self, name: Name, retry: &mut Vec<Use>) {
-        for &op in self.names.maybe_ops.get(&name).map_or(&[][..], Vec::as_slice) {
+    fn retry_possible_arguments(&self, name: Name, retry: &mut Vec<Use>) {
+        for &op in self.names.possible_argument_ops.get(&name).map_or(&[][..], Vec::as_slice) {
             for &(_, region) in &self.op(op).regions {
-                if let Some(&value) = self.names.maybe.get(&(region, name)) {
+                if let Some(&value) = self.names.possible_arguments.get(&(region, name)) {
                     retry.extend(self.value(value).uses.iter().copied());
                 }
                 // A use inside may now refer to the argument instead.
-                if let Some(value) = self.visible(self.op(op).parent, name) {
+                if let Some(value) = self.visible_value(self.op(op).parent, name) {
                     let uses = self.value(value).uses.iter().copied();
                     retry.extend(uses.filter(|&(it, _)| self.encloses(region, it)));
                 }
@@ -309,7 +309,7 @@ impl Ir {
         if let Some(uses) = self.names.unresolved.get(&name) {
             retry.extend(uses.iter().copied());
         }
-        self.retry_maybe(name, retry);
+        self.retry_possible_arguments(name, retry);
     }
 
     /// The values of the pack that starts with `first`.
@@ -354,21 +354,21 @@ impl Ir {
     }
 
     /// The first value of the definition that a name refers to in a region.
-    pub fn visible(&self, region: Region, name: Name) -> Option<Value> {
+    pub fn visible_value(&self, region: Region, name: Name) -> Option<Value> {
         let mut region = region;
         loop {
             if let Some(value) = self.names.first_def(region, name) {
                 return Some(value);
             }
             let parent = self.region(region).parent?;
-            let maybe = if self.names.maybe.is_empty() {
+            let maybe = if self.names.possible_arguments.is_empty() {
                 None
             } else {
-                self.names.maybe.get(&(region, name))
+                self.names.possible_arguments.get(&(region, name))
             };
             if let Some(&value) = maybe {
                 // It is an argument unless the name is visible before the op.
-                return match self.visible(self.op(parent).parent, name) {
+                return match self.visible_value(self.op(parent).parent, name) {
                     Some(outer) if self.is_defined_before(outer, parent) => Some(outer),
                     _ => Some(value),
                 };
@@ -397,7 +397,7 @@ impl Ir {
     fn resolve(&self, op: Op, index: u32) -> Option<Value> {
         let data = self.op(op);
         let operand = &data.operands[index as usize];
-        let first = self.visible(data.parent, operand.name)?;
+        let first = self.visible_value(data.parent, operand.name)?;
         if operand.number == 0 {
             return Some(first);
         }
@@ -407,7 +407,7 @@ impl Ir {
     /// Resolves a use that is not linked.
     pub(crate) fn link_use(&mut self, (op, index): Use) {
         #[cfg(test)]
-        crate::work::count(1);
+        crate::work::count_steps(1);
         let value = self.resolve(op, index);
         let operand = &mut self.ops[op.index()].operands[index as usize];
         operand.value = value;
@@ -418,7 +418,7 @@ impl Ir {
                 uses.push((op, index));
             }
             None => {
-                if !operand.maybe_argument {
+                if !operand.may_be_argument {
                     self.names.suspects.insert(op);
                 }
                 self.note_unresolved((op, index));
@@ -434,7 +434,7 @@ impl Ir {
             let uses = &mut self.values[value.index()].uses;
             uses.swap_remove(slot);
             if uses.is_empty() {
-                self.names.touched.idle.push(value);
+                self.names.touched.unused_values.push(value);
             }
             uses.get(slot).copied()
         } else if let Some(uses) = self.names.unresolved.get_mut(&name)
@@ -463,25 +463,31 @@ impl Ir {
     }
 
     /// Enters an argument that the header of an opaque op may define.
-    pub(crate) fn add_maybe(&mut self, op: Op, region: Region, name: Name, value: Value) {
-        self.names.maybe.insert((region, name), value);
-        self.names.maybe_ops.entry(name).or_default().push(op);
+    pub(crate) fn add_possible_argument(
+        &mut self,
+        op: Op,
+        region: Region,
+        name: Name,
+        value: Value,
+    ) {
+        self.names.possible_arguments.insert((region, name), value);
+        self.names.possible_argument_ops.entry(name).or_default().push(op);
     }
 
-    pub(crate) fn remove_maybe(
+    pub(crate) fn remove_possible_argument(
         &mut self,
         op: Op,
         region: Region,
         name: Name,
         retry: &mut Vec<Use>,
     ) {
-        if let Some(value) = self.names.maybe.remove(&(region, name)) {
+        if let Some(value) = self.names.possible_arguments.remove(&(region, name)) {
             retry.extend(self.value(value).uses.iter().copied());
         }
-        if let Some(ops) = self.names.maybe_ops.get_mut(&name) {
+        if let Some(ops) = self.names.possible_argument_ops.get_mut(&name) {
             ops.retain(|it| *it != op);
             if ops.is_empty() {
-                self.names.maybe_ops.remove(&name);
+                self.names.possible_argument_ops.remove(&name);
             }
         }
     }
@@ -489,7 +495,7 @@ impl Ir {
     pub(crate) fn note_duplicate(&mut self, region: Region, name: Name) {
         let known = self.names.defs.get(name.index());
         if known.is_some_and(|it| it.with(region, |it| it.len() > 1)) {
-            self.names.dubious.insert(name);
+            self.names.possible_duplicates.insert(name);
         }
     }
 
@@ -517,8 +523,8 @@ impl Ir {
             }
         }
         for name in names {
-            if self.visible(around, name).is_some() {
-                self.names.dubious.insert(name);
+            if self.visible_value(around, name).is_some() {
+                self.names.possible_duplicates.insert(name);
             }
         }
     }

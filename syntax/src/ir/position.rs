@@ -10,7 +10,7 @@ use crate::{Ir, Op, OpKind, Region, Span};
 
 impl Ir {
     /// Length of an item in bytes: own text and regions.
-    pub fn len(&self, op: Op) -> usize {
+    pub fn item_len(&self, op: Op) -> usize {
         let data = self.op(op);
         let regions = data.regions.iter().map(|&(_, region)| self.region_len(region));
         data.own_len as usize + regions.sum::<usize>()
@@ -19,7 +19,7 @@ impl Ir {
     /// Length of the contents of a region, in bytes.
     pub fn region_len(&self, region: Region) -> usize {
         let data = self.region(region);
-        (seq::total(self, region).bytes + data.tail) as usize
+        (seq::total(self, region).bytes + data.tail_len) as usize
     }
 
     /// Returns the offset of an item, including its leading trivia, in the file, in bytes.
@@ -31,7 +31,7 @@ impl Ir {
     /// Returns the offset of the contents of a region in the file, in bytes.
     pub fn region_start(&self, region: Region) -> usize {
         let Some(parent) = self.region(region).parent else { return 0 };
-        self.start(parent) + self.start_in(parent, region)
+        self.start(parent) + self.region_start_in(parent, region)
     }
 
     /// Converts a span of an op's own text to a range of the file, in bytes.
@@ -48,7 +48,7 @@ impl Ir {
             // A span that ends right after `{` ends before the contents of the region. A span that
             // starts there starts before `}`, after the contents. Without `}`, both are after the
             // contents.
-            let unclosed = span.start >= own && !self.region(region).closed;
+            let unclosed = span.start >= own && !self.region(region).is_closed;
             if unclosed || span.start > own || (span.start == own && span.end > span.start) {
                 from += len;
             }
@@ -62,7 +62,7 @@ impl Ir {
     /// The text range of an op without its leading trivia, in bytes of the file.
     pub fn range(&self, op: Op) -> Range<usize> {
         let start = self.start(op);
-        start + self.op(op).lead as usize..start + self.len(op)
+        start + self.op(op).lead_len as usize..start + self.item_len(op)
     }
 
     /// The range of an op's name in the file.
@@ -75,7 +75,7 @@ impl Ir {
     pub fn head_range(&self, op: Op) -> Range<usize> {
         let data = self.op(op);
         let end = data.regions.first().map_or(data.own_len, |&(own, _)| own.saturating_sub(1));
-        let range = self.absolute(op, Span::new(data.lead, end.max(data.lead)));
+        let range = self.absolute(op, Span::new(data.lead_len, end.max(data.lead_len)));
         range.start..range.end
     }
 

@@ -13,7 +13,7 @@
 
 mod labels;
 
-use crate::skeleton::DIALECT;
+use crate::skeleton::DEPENDS_ON_DIALECT;
 use crate::{Ir, Op, OpKind, Region};
 
 pub(crate) use labels::{first_label, label_at_or_before, next_label};
@@ -31,17 +31,17 @@ pub(crate) struct Link {
     count: u32,
     /// Look-ahead: bytes beyond the end of the subtree that were read to find the ends of its
     /// items.
-    far: u32,
+    lookahead: u32,
     /// Nesting depth of the regions in its items.
     height: u8,
     /// A union of flags: [`LABEL`] if there is a label, and the context on which the items depend
-    /// ([`DIALECT`], [`crate::skeleton::PLACE`]).
-    has: u8,
-    /// The values of [`Link::far`], [`Link::height`] and [`Link::has`] for the item alone, computed
+    /// ([`DEPENDS_ON_DIALECT`], [`crate::skeleton::PLACE`]).
+    flags: u8,
+    /// The values of [`Link::lookahead`], [`Link::height`] and [`Link::flags`] for the item alone, computed
     /// when it was inserted or last renewed.
-    own_far: u32,
+    own_lookahead: u32,
     own_height: u8,
-    own_has: u8,
+    own_flags: u8,
 }
 
 /// Flag: the subtree contains a label.
@@ -53,12 +53,12 @@ const EMPTY: Link = Link {
     right: NONE,
     bytes: 0,
     count: 0,
-    far: 0,
+    lookahead: 0,
     height: 0,
-    has: 0,
-    own_far: 0,
+    flags: 0,
+    own_lookahead: 0,
     own_height: 0,
-    own_has: 0,
+    own_flags: 0,
 };
 
 impl Default for Link {
@@ -73,15 +73,15 @@ pub(crate) struct TreeRoot(Option<Op>);
 
 /// The sums over the items of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sum {
+pub(crate) struct SubtreeSums {
     pub(crate) bytes: u32,
     /// Look-ahead: bytes beyond the end of the items that were read.
-    pub(crate) far: u32,
+    pub(crate) lookahead: u32,
     /// Nesting depth of the regions in the items.
     pub(crate) height: u8,
     /// A union of flags: [`LABEL`] if there is a label, and the context on which the items depend
-    /// ([`DIALECT`], [`crate::skeleton::PLACE`]).
-    pub(crate) has: u8,
+    /// ([`DEPENDS_ON_DIALECT`], [`crate::skeleton::PLACE`]).
+    pub(crate) flags: u8,
 }
 
 fn link(ir: &Ir, op: Op) -> &Link {
@@ -103,29 +103,35 @@ fn own_bytes(ir: &Ir, op: Op) -> u32 {
 }
 
 /// The sums of one item with the length `own`.
-fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
-    let &Link { own_far: far, own_height: height, own_has: has, .. } = link(ir, op);
-    Sum { bytes: own, far, height, has }
+fn own_sum(ir: &Ir, op: Op, own: u32) -> SubtreeSums {
+    let &Link { own_lookahead: far, own_height: height, own_flags: has, .. } = link(ir, op);
+    SubtreeSums { bytes: own, lookahead: far, height, flags: has }
 }
 
-/// Stores the sums of a single item, before it becomes a [`Piece::Item`].
-pub(crate) fn note_own(ir: &mut Ir, op: Op) {
+/// Stores the sums of a single item, before it becomes a [`SeqPiece::Item`].
+pub(crate) fn update_own_sums(ir: &mut Ir, op: Op) {
     let data = &ir.ops[op.index()];
     let label = if data.kind == OpKind::Label { LABEL } else { 0 };
-    let mut sum = Sum { bytes: 0, far: data.lookahead, height: 0, has: label | data.context_deps };
+    let mut sum = SubtreeSums {
+        bytes: 0,
+        lookahead: data.lookahead,
+        height: 0,
+        flags: label | data.context_deps,
+    };
     for &(_, region) in &data.regions {
         let inner = total(ir, region);
         sum.height = sum.height.max(inner.height.saturating_add(1));
         // The look-ahead of the region extends at most this far beyond the item.
-        sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
+        sum.lookahead =
+            sum.lookahead.max(inner.lookahead.saturating_sub(ir.region(region).tail_len));
         // The default dialect inside an op in the generic form, broken or not, is the one around
         // the op.
-        if data.quoted {
-            sum.has |= inner.has & DIALECT;
+        if data.is_quoted {
+            sum.flags |= inner.flags & DEPENDS_ON_DIALECT;
         }
     }
     let it = &mut ir.links[op.index()];
-    (it.own_far, it.own_height, it.own_has) = (sum.far, sum.height, sum.has);
+    (it.own_lookahead, it.own_height, it.own_flags) = (sum.lookahead, sum.height, sum.flags);
 }
 
 /// Recomputes the sums of the subtree of a node, whose own length is `own`.
@@ -133,14 +139,14 @@ fn update(ir: &mut Ir, op: Op, own: u32) {
     let sum = own_sum(ir, op, own);
     let Link { left, right, .. } = *link(ir, op);
     let (l, r) = (*link(ir, left), *link(ir, right));
-    let far = r.far.max(sum.far.saturating_sub(r.bytes));
-    ir.starts.forget();
+    let far = r.lookahead.max(sum.lookahead.saturating_sub(r.bytes));
+    ir.starts.clear();
     let it = &mut ir.links[op.index()];
     it.bytes = own + l.bytes + r.bytes;
     it.count = 1 + l.count + r.count;
-    it.far = far.max(l.far.saturating_sub(own + r.bytes));
+    it.lookahead = far.max(l.lookahead.saturating_sub(own + r.bytes));
     it.height = sum.height.max(l.height).max(r.height);
-    it.has = sum.has | l.has | r.has;
+    it.flags = sum.flags | l.flags | r.flags;
     for child in [left, right] {
         if child != NONE {
             ir.links[child.index()].up = op;
@@ -162,27 +168,27 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
     op
 }
 
-/// Items to concatenate: one item with its length in bytes (after [`note_own`]), or a tree of
+/// Items to concatenate: one item with its length in bytes (after [`update_own_sums`]), or a tree of
 /// items.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Piece {
+pub(crate) enum SeqPiece {
     Item(Op, u32),
     Tree(TreeRoot),
 }
 
 /// Fills an empty region with pieces.
-pub(crate) fn fill(ir: &mut Ir, region: Region, pieces: &[Piece]) {
+pub(crate) fn fill(ir: &mut Ir, region: Region, pieces: &[SeqPiece]) {
     let root = join(ir, pieces);
     set_root(ir, region, root);
 }
 
-fn join(ir: &mut Ir, pieces: &[Piece]) -> Op {
+fn join(ir: &mut Ir, pieces: &[SeqPiece]) -> Op {
     let mut root = NONE;
     let mut items: Vec<(Op, u32)> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         match *piece {
-            Piece::Item(op, len) => items.push((op, len)),
-            Piece::Tree(TreeRoot(tree)) => {
+            SeqPiece::Item(op, len) => items.push((op, len)),
+            SeqPiece::Tree(TreeRoot(tree)) => {
                 let run = build_tree(ir, &items);
                 items.clear();
                 root = merge(ir, root, run);
@@ -212,7 +218,7 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> TreeRoo
 /// not updated.
 pub(crate) fn remove(ir: &mut Ir, op: Op) {
     let region = ir.op(op).parent;
-    let Link { up, left, right, own_has, .. } = *link(ir, op);
+    let Link { up, left, right, own_flags: own_has, .. } = *link(ir, op);
     let own = own_bytes(ir, op);
     let up_own = if up == NONE { 0 } else { own_bytes(ir, up) };
     let child = merge(ir, left, right);
@@ -227,10 +233,10 @@ pub(crate) fn remove(ir: &mut Ir, op: Op) {
     let it = &mut ir.links[up.index()];
     *(if it.left == op { &mut it.left } else { &mut it.right }) = child;
     if own_has & LABEL != 0 {
-        climb(ir, up, up_own);
+        update_ancestors(ir, up, up_own);
         return;
     }
-    ir.starts.forget();
+    ir.starts.clear();
     let mut at = up;
     while at != NONE {
         let it = &mut ir.links[at.index()];
@@ -241,7 +247,7 @@ pub(crate) fn remove(ir: &mut Ir, op: Op) {
 }
 
 /// Inserts pieces into a region, before the item with index `at`.
-pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[Piece]) {
+pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[SeqPiece]) {
     let middle = join(ir, pieces);
     let root = root_of(ir, region);
     let (before, after) = split(ir, root, at as u32);
@@ -266,7 +272,7 @@ fn root_of(ir: &Ir, region: Region) -> Op {
 }
 
 fn set_root(ir: &mut Ir, region: Region, root: Op) {
-    ir.starts.forget();
+    ir.starts.clear();
     if root != NONE {
         ir.links[root.index()].up = NONE;
     }
@@ -322,13 +328,13 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
 
 /// Updates the sums of the region of an item after the contents of the item changed. `len` is the
 /// new length of the item.
-pub(crate) fn renew(ir: &mut Ir, op: Op, len: u32) {
-    note_own(ir, op);
-    climb(ir, op, len);
+pub(crate) fn update_sums(ir: &mut Ir, op: Op, len: u32) {
+    update_own_sums(ir, op);
+    update_ancestors(ir, op, len);
 }
 
 /// Recomputes the sums from an item with the length `len` up to the root.
-fn climb(ir: &mut Ir, op: Op, len: u32) {
+fn update_ancestors(ir: &mut Ir, op: Op, len: u32) {
     let mut at = op;
     let mut own = len;
     loop {
@@ -343,21 +349,21 @@ fn climb(ir: &mut Ir, op: Op, len: u32) {
 }
 
 /// The sums over all items of a region.
-pub(crate) fn total(ir: &Ir, region: Region) -> Sum {
-    let &Link { bytes, far, height, has, .. } = link(ir, root_of(ir, region));
-    Sum { bytes, far, height, has }
+pub(crate) fn total(ir: &Ir, region: Region) -> SubtreeSums {
+    let &Link { bytes, lookahead: far, height, flags: has, .. } = link(ir, root_of(ir, region));
+    SubtreeSums { bytes, lookahead: far, height, flags: has }
 }
 
 /// The sums over the first `n` items of a region.
-pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
+pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> SubtreeSums {
     let mut at = root_of(ir, region);
     let mut n = n as u32;
-    let mut sum = Sum { bytes: 0, far: 0, height: 0, has: 0 };
-    let add = |sum: &mut Sum, it: Sum| {
-        sum.far = it.far.max(sum.far.saturating_sub(it.bytes));
+    let mut sum = SubtreeSums { bytes: 0, lookahead: 0, height: 0, flags: 0 };
+    let add = |sum: &mut SubtreeSums, it: SubtreeSums| {
+        sum.lookahead = it.lookahead.max(sum.lookahead.saturating_sub(it.bytes));
         sum.bytes += it.bytes;
         sum.height = sum.height.max(it.height);
-        sum.has |= it.has;
+        sum.flags |= it.flags;
     };
     while at != NONE && n > 0 {
         let Link { left, right, .. } = *link(ir, at);
@@ -366,8 +372,8 @@ pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
             at = left;
             continue;
         }
-        let &Link { bytes, far, height, has, .. } = link(ir, left);
-        add(&mut sum, Sum { bytes, far, height, has });
+        let &Link { bytes, lookahead: far, height, flags: has, .. } = link(ir, left);
+        add(&mut sum, SubtreeSums { bytes, lookahead: far, height, flags: has });
         add(&mut sum, own_sum(ir, at, own_bytes(ir, at)));
         n -= before + 1;
         at = right;
@@ -384,7 +390,7 @@ pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize
 /// Like [`first_reaching`], in a subtree whose first item has index 0 and starts at 0.
 fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     let it = link(ir, at);
-    if i64::from(it.count) <= from || i64::from(it.bytes) + i64::from(it.far) < offset {
+    if i64::from(it.count) <= from || i64::from(it.bytes) + i64::from(it.lookahead) < offset {
         return None;
     }
     if at == NONE {
@@ -395,29 +401,29 @@ fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     }
     let (own, left) = (own_bytes(ir, at), link(ir, it.left));
     let (number, end) = (i64::from(left.count), i64::from(left.bytes) + i64::from(own));
-    if number >= from && end + i64::from(own_sum(ir, at, own).far) >= offset {
+    if number >= from && end + i64::from(own_sum(ir, at, own).lookahead) >= offset {
         return Some(at);
     }
     reaching_in(ir, it.right, from - number - 1, offset - end)
 }
 
 /// The index of the first item, at `from` or later, that has one of the flags `what`
-/// ([`Link::has`]); the number of items if there is none.
-pub(crate) fn first_asking(ir: &Ir, region: Region, from: usize, what: u8) -> usize {
+/// ([`Link::flags`]); the number of items if there is none.
+pub(crate) fn first_depending_on(ir: &Ir, region: Region, from: usize, what: u8) -> usize {
     let root = root_of(ir, region);
     asking_in(ir, root, from as i64, what).map_or(count(ir, root) as usize, |op| rank(ir, op))
 }
 
 fn asking_in(ir: &Ir, at: Op, from: i64, what: u8) -> Option<Op> {
     let it = link(ir, at);
-    if i64::from(it.count) <= from || it.has & what == 0 {
+    if i64::from(it.count) <= from || it.flags & what == 0 {
         return None;
     }
     if let Some(found) = asking_in(ir, it.left, from, what) {
         return Some(found);
     }
     let number = i64::from(count(ir, it.left));
-    if number >= from && own_sum(ir, at, 0).has & what != 0 {
+    if number >= from && own_sum(ir, at, 0).flags & what != 0 {
         return Some(at);
     }
     asking_in(ir, it.right, from - number - 1, what)
@@ -559,20 +565,20 @@ pub(crate) fn prev(ir: &Ir, op: Op) -> Option<Op> {
 
 /// Iterator over the items of a region, starting at a given item.
 #[derive(Debug)]
-pub struct Iter<'a> {
+pub struct Items<'a> {
     ir: &'a Ir,
     at: Option<Op>,
 }
 
-pub(crate) fn iter(ir: &Ir, region: Region) -> Iter<'_> {
-    Iter { ir, at: first(ir, region) }
+pub(crate) fn iter(ir: &Ir, region: Region) -> Items<'_> {
+    Items { ir, at: first(ir, region) }
 }
 
-pub(crate) fn iter_from(ir: &Ir, op: Op) -> Iter<'_> {
-    Iter { ir, at: Some(op) }
+pub(crate) fn iter_from(ir: &Ir, op: Op) -> Items<'_> {
+    Items { ir, at: Some(op) }
 }
 
-impl Iterator for Iter<'_> {
+impl Iterator for Items<'_> {
     type Item = Op;
 
     fn next(&mut self) -> Option<Op> {

@@ -13,22 +13,22 @@ use crate::entity::{Op, Region};
 use crate::ir::Ir;
 
 /// For ops with fewer regions, sums are not cached.
-const MANY: usize = 16;
+const MIN_CACHED_REGIONS: usize = 16;
 
 /// Cached sums of lengths, computed on demand.
 #[derive(Debug, Default)]
-pub(crate) struct Starts(Mutex<FxHashMap<Region, Start>>);
+pub(crate) struct RegionStarts(Mutex<FxHashMap<Region, RegionStart>>);
 
 /// For a region, the number of preceding regions of its op and their total length in bytes.
 #[derive(Clone, Copy, Debug)]
-struct Start {
+struct RegionStart {
     index: usize,
     before: usize,
 }
 
-impl Starts {
+impl RegionStarts {
     /// Clears the cache. Called whenever a length changes.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let it = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !it.is_empty() {
             *it = FxHashMap::default();
@@ -38,14 +38,14 @@ impl Starts {
 
 impl Ir {
     /// Returns the offset of the contents of a region, in bytes from the start of its op.
-    pub(crate) fn start_in(&self, op: Op, region: Region) -> usize {
+    pub(crate) fn region_start_in(&self, op: Op, region: Region) -> usize {
         let regions = &self.op(op).regions;
-        if regions.len() < MANY {
-            return self.summed(op, region);
+        if regions.len() < MIN_CACHED_REGIONS {
+            return self.region_start_uncached(op, region);
         }
         let mut starts = self.starts.0.lock().unwrap_or_else(PoisonError::into_inner);
         // The list of regions may have changed although all lengths are the same.
-        let find = |starts: &FxHashMap<Region, Start>| {
+        let find = |starts: &FxHashMap<Region, RegionStart>| {
             let at = *starts.get(&region)?;
             let own = regions.get(at.index).filter(|it| it.1 == region)?.0;
             Some(at.before + own as usize)
@@ -55,14 +55,14 @@ impl Ir {
         }
         let mut before = 0;
         for (index, &(_, it)) in regions.iter().enumerate() {
-            starts.insert(it, Start { index, before });
+            starts.insert(it, RegionStart { index, before });
             before += self.region_len(it);
         }
         find(&starts).unwrap_or(before)
     }
 
-    /// Like [`Ir::start_in`], without the cache.
-    fn summed(&self, op: Op, region: Region) -> usize {
+    /// Like [`Ir::region_start_in`], without the cache.
+    fn region_start_uncached(&self, op: Op, region: Region) -> usize {
         let mut at = 0;
         for &(own, it) in &self.op(op).regions {
             if it == region {
@@ -104,7 +104,10 @@ mod tests {
             let ir = source.ir();
             ir.walk(ir.root(), &mut |op| {
                 for &(_, region) in &ir.op(op).regions {
-                    assert_eq!(ir.start_in(op, region), ir.summed(op, region));
+                    assert_eq!(
+                        ir.region_start_in(op, region),
+                        ir.region_start_uncached(op, region)
+                    );
                     n_checked += usize::from(ir.op(op).kind == OpKind::ScfIndexSwitch);
                 }
             });

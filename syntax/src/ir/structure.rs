@@ -9,12 +9,12 @@ use super::seq;
 
 impl Ir {
     /// The items of a region in program order: ops and labels.
-    pub fn items(&self, region: Region) -> seq::Iter<'_> {
+    pub fn items(&self, region: Region) -> seq::Items<'_> {
         seq::iter(self, region)
     }
 
     /// The items of a region, starting at a given item.
-    pub fn items_from(&self, op: Op) -> seq::Iter<'_> {
+    pub fn items_from(&self, op: Op) -> seq::Items<'_> {
         seq::iter_from(self, op)
     }
 
@@ -182,13 +182,13 @@ impl Ir {
     pub(crate) fn default_dialect(&self, region: Region) -> Option<&'static str> {
         let mut at = region;
         loop {
-            let Some(op) = self.region(at).parent else { return namespace::TOP };
+            let Some(op) = self.region(at).parent else { return namespace::TOP_LEVEL_DIALECT };
             let data = self.op(op);
             if data.kind == OpKind::Chunk {
-                return namespace::TOP;
+                return namespace::TOP_LEVEL_DIALECT;
             }
             // An op with a quoted name does not change the default dialect.
-            if !data.quoted {
+            if !data.is_quoted {
                 let name = self.interner.str(data.name);
                 let around =
                     if name.contains('.') { None } else { self.default_dialect(data.parent) };

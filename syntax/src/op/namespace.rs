@@ -11,11 +11,11 @@ pub(crate) const SECRET_YIELD: &str = "secret.yield";
 
 /// Dialects of HEIR. In the custom form of their ops without regions, each name after `%` is an
 /// operand, as in the generic form.
-pub(crate) const OF_OPERANDS: [&str; 8] =
+pub(crate) const HEIR_OPERAND_DIALECTS: [&str; 8] =
     ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
 
 /// Ops of HEIR without regions, with the number of their operands.
-pub(crate) const OPERANDS: [(&str, usize); 10] = [
+pub(crate) const HEIR_OPERAND_COUNTS: [(&str, usize); 10] = [
     ("mgmt.adjust_scale", 1),
     ("mgmt.bootstrap", 1),
     ("mgmt.init", 1),
@@ -31,7 +31,8 @@ pub(crate) const OPERANDS: [(&str, usize); 10] = [
 /// Returns true if it is a dialect of HEIR with parsers that expand aliases in the bodies of its
 /// types and attributes.
 pub(crate) fn is_read_by_heir(dialect: &str) -> bool {
-    OF_OPERANDS.contains(&dialect) || matches!(dialect, "mod_arith" | "polynomial" | "rns")
+    HEIR_OPERAND_DIALECTS.contains(&dialect)
+        || matches!(dialect, "mod_arith" | "polynomial" | "rns")
 }
 
 /// Returns true if every op and type of the dialect is known, so that an unknown one is an error.
@@ -210,7 +211,7 @@ pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
 }
 
 /// The default dialect at the top level of a file.
-pub(crate) const TOP: Option<&str> = Some("builtin");
+pub(crate) const TOP_LEVEL_DIALECT: Option<&str> = Some("builtin");
 
 /// Returns true if `name` (no dot) is an op of any default dialect.
 pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
@@ -221,7 +222,7 @@ pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
 
 /// Default dialect inside the regions of an unknown op. Any dialect is possible, so a name without
 /// a dot may be valid.
-pub(crate) const SOME_DIALECT: &str = "?";
+pub(crate) const ANY_DIALECT: &str = "?";
 
 /// Returns the default dialect inside the regions of an op that is written in custom form with the
 /// name `written`. `around` is the default dialect outside. `None`: names in the regions need a
@@ -229,7 +230,7 @@ pub(crate) const SOME_DIALECT: &str = "?";
 pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
     match around {
         _ if written.contains('.') => default_dialect_of(written),
-        Some(SOME_DIALECT) => around,
+        Some(ANY_DIALECT) => around,
         Some(around) => default_dialect_of(&format!("{around}.{written}")),
         None => None,
     }
@@ -251,6 +252,6 @@ fn default_dialect_of(full_name: &str) -> Option<&'static str> {
         "async.func" => Some("async"),
         "shape.func" | "shape.function_library" => Some("shape"),
         _ if is_closed(dialect) || matches!(dialect, "scf" | "affine" | "memref") => None,
-        _ => Some(SOME_DIALECT),
+        _ => Some(ANY_DIALECT),
     }
 }

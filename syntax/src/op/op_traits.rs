@@ -35,16 +35,16 @@ bitflags::bitflags! {
 
 /// Lower and upper limit of a number of operands, results, regions or successors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct CountRange {
     /// The least number.
     pub least: usize,
     /// The greatest number; [`usize::MAX`] if there is no limit.
     pub most: usize,
 }
 
-impl Count {
+impl CountRange {
     /// Any number.
-    pub const ANY: Count = Count::at_least(0);
+    pub const ANY: CountRange = CountRange::at_least(0);
 
     /// Exactly this many.
     pub const fn exactly(n: usize) -> Self {
@@ -366,7 +366,7 @@ pub(crate) const DYNAMIC: i64 = i64::MIN;
 pub(crate) const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
 /// The kinds of `memref.atomic_rmw` and of reductions of `affine.parallel`, by their numbers.
-pub const RMW: &[&str] = &[
+pub const RMW_KINDS: &[&str] = &[
     "addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins", "minu", "mulf",
     "muli", "ori", "andi", "maxnumf", "minnumf", "xori",
 ];

@@ -34,7 +34,7 @@ mod words;
 
 pub use parsed::{AliasUse, Form};
 pub(crate) use parsed::{
-    Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
+    ParsedArgument, ParsedItem, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
 };
 
 use rustc_hash::FxHashMap;
@@ -55,7 +55,7 @@ pub(crate) type Aliases = FxHashMap<Name, Alias>;
 
 /// The context of an item: everything that its grammar reads besides its tokens.
 #[derive(Debug)]
-pub(crate) struct Env<'a> {
+pub(crate) struct GrammarEnv<'a> {
     /// The table of strings, types and attributes.
     pub interner: &'a mut Interner,
     /// The aliases that are defined before the item.
@@ -67,7 +67,12 @@ pub(crate) struct Env<'a> {
 /// Parses one item. `tokens` are its own tokens, each region replaced by one
 /// [`crate::TokenKind::Region`] token, without [`crate::TokenKind::Eof`]; spans are bytes of
 /// `text`.
-pub(crate) fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &mut Parsed) {
+pub(crate) fn parse_item(
+    text: &str,
+    tokens: &[Token],
+    env: &mut GrammarEnv<'_>,
+    out: &mut ParsedItem,
+) {
     let mut reader = reader::Reader {
         text,
         tokens,
@@ -82,7 +87,7 @@ pub(crate) fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &
     reader.item();
     if out.attrs.len() > 1 {
         let interner = &*env.interner;
-        out.attrs.sort_by(|a, b| string::compare(interner.str(a.0), interner.str(b.0)));
+        out.attrs.sort_by(|a, b| string::compare_by_bytes(interner.str(a.0), interner.str(b.0)));
     }
 }
 

@@ -35,14 +35,14 @@ use parser::Parser;
 pub(crate) use parser::Pause;
 
 /// Flag of `context_deps`: the item depends on the default dialect.
-pub(crate) const DIALECT: u8 = 2;
+pub(crate) const DEPENDS_ON_DIALECT: u8 = 2;
 
 /// Flag of `context_deps`: the item depends on whether it is at the top level.
-pub(crate) const PLACE: u8 = 4;
+pub(crate) const DEPENDS_ON_TOP_LEVEL: u8 = 4;
 
 /// An item with its extent, in bytes of [`TokenStream::text`].
 #[derive(Debug)]
-pub(crate) struct Item {
+pub(crate) struct SkeletonItem {
     /// Start of its leading trivia.
     pub(crate) start: u32,
     /// Start of its first token.
@@ -52,17 +52,17 @@ pub(crate) struct Item {
     pub(crate) len: u32,
     /// Number of bytes after its end that were read to find that end.
     pub(crate) lookahead: u32,
-    /// The parts of the context that the item depends on ([`DIALECT`], [`PLACE`]). It is parsed
+    /// The parts of the context that the item depends on ([`DEPENDS_ON_DIALECT`], [`DEPENDS_ON_TOP_LEVEL`]). It is parsed
     /// again if they change.
     pub(crate) context_deps: u8,
     /// The range of its own tokens: in [`Skeleton::own`] if it has regions, otherwise in
     /// [`TokenStream::tokens`].
     pub(crate) tokens: (u32, u32),
     /// The shape of the item, determined by its first tokens.
-    pub(crate) shape: Shape,
+    pub(crate) shape: ItemShape,
     /// True if its op name is quoted.
-    pub(crate) quoted: bool,
-    pub(crate) regions: Vec<Inner>,
+    pub(crate) is_quoted: bool,
+    pub(crate) regions: Vec<ItemRegion>,
     /// The default dialect of unprefixed names at its start.
     pub(crate) default_dialect: Option<&'static str>,
     /// The number of items around it, if [`Pause::take_parts`] reported it while it was open.
@@ -71,7 +71,7 @@ pub(crate) struct Item {
 
 /// The shape of an item, determined by its first tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ItemShape {
     Op,
     Label,
     TypeAlias,
@@ -82,7 +82,7 @@ pub(crate) enum Shape {
 
 /// A region of an item.
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct ItemRegion {
     /// The byte after its `{`.
     pub(crate) open: u32,
     /// End of its last part; `open` if it has no parts.
@@ -94,7 +94,7 @@ pub(crate) struct Inner {
     /// Its items, except those that a [`Pause`] returned before.
     pub(crate) parts: Vec<RegionPart>,
     /// True if there is a `}`.
-    pub(crate) closed: bool,
+    pub(crate) is_closed: bool,
 }
 
 /// A part of the contents of a region.
@@ -119,7 +119,7 @@ pub(crate) struct OpenParts {
 
 /// Consecutive old items that are reused.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptItems {
     /// Their region.
     pub(crate) region: Region,
     /// The first item.
@@ -129,8 +129,8 @@ pub(crate) struct Kept {
     /// Their length in bytes.
     pub(crate) len: usize,
     /// Number of bytes after their end that were read to find that end.
-    pub(crate) far: usize,
-    /// The parts of the context that they depend on ([`Item::context_deps`]).
+    pub(crate) lookahead: usize,
+    /// The parts of the context that they depend on ([`SkeletonItem::context_deps`]).
     pub(crate) context_deps: u8,
 }
 
@@ -138,9 +138,9 @@ pub(crate) struct Kept {
 #[derive(Debug, Default)]
 pub(crate) struct Skeleton {
     /// All parsed items; inner items precede the item that contains them.
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<SkeletonItem>,
     /// The runs of reused items.
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) kept: Vec<KeptItems>,
     /// The outermost items in order.
     pub(crate) roots: Vec<RegionPart>,
     /// The own tokens of items with regions.
@@ -156,7 +156,7 @@ impl Skeleton {
 
 /// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum RunEndReason {
     /// The end of the text.
     #[default]
     Eof,
@@ -165,14 +165,14 @@ pub(crate) enum Stop {
     /// A split line.
     Split,
     /// `take` ended the run.
-    Told,
+    Requested,
 }
 
 /// The end of a run: its reason, the index of the token after it, and the starts of that token and
 /// of its leading trivia in the document.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct End {
-    pub(crate) stop: Stop,
+pub(crate) struct RunEnd {
+    pub(crate) stop: RunEndReason,
     pub(crate) token: usize,
     pub(crate) at: usize,
     pub(crate) trivia: usize,
@@ -180,18 +180,18 @@ pub(crate) struct End {
 
 /// The action at a position where an item may start.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Take {
+pub(crate) enum ItemAction {
     /// Parse the item.
     Read,
     /// Reuse these items instead.
-    Keep(Kept),
+    Keep(KeptItems),
     /// End the run.
     Stop,
 }
 
 /// A position where an item may start.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Here {
+pub(crate) struct ItemStart {
     /// Start of its leading trivia in the document.
     pub(crate) at: usize,
     /// Number of regions around it, without chunks.
@@ -199,20 +199,20 @@ pub(crate) struct Here {
     /// Default dialect of op names.
     pub(crate) default_dialect: Option<&'static str>,
     /// True if a `}` closes a region here.
-    pub(crate) inside: bool,
+    pub(crate) is_inside_region: bool,
     /// True if the item is an outermost item of the run.
-    pub(crate) outermost: bool,
+    pub(crate) is_outermost: bool,
 }
 
 /// The context of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Context {
+pub(crate) struct RunContext {
     /// Number of regions around the run.
     pub(crate) depth: usize,
     /// Default dialect of unprefixed op names.
     pub(crate) default_dialect: Option<&'static str>,
     /// True if a `}` closes the region around the run. At the top level it is junk.
-    pub(crate) inside: bool,
+    pub(crate) is_inside_region: bool,
 }
 
 /// Splits the text from token `token` on into items and adds them to `out`. The trivia before that
@@ -222,10 +222,10 @@ pub(crate) fn skeleton(
     stream: &mut TokenStream<'_>,
     token: usize,
     start: u32,
-    context: Context,
+    context: RunContext,
     out: &mut Skeleton,
-    take: &mut dyn FnMut(Here) -> Take,
-) -> End {
+    take: &mut dyn FnMut(ItemStart) -> ItemAction,
+) -> RunEnd {
     Parser::new(stream, token, start, context, out).run(take).0
 }
 
@@ -234,11 +234,11 @@ pub(crate) fn skeleton(
 pub(crate) fn resume(
     stream: &mut TokenStream<'_>,
     start: u32,
-    context: Context,
+    context: RunContext,
     pause: Pause,
     out: &mut Skeleton,
-    take: &mut dyn FnMut(Here) -> Take,
-) -> (End, Pause) {
+    take: &mut dyn FnMut(ItemStart) -> ItemAction,
+) -> (RunEnd, Pause) {
     Parser::new(stream, 0, start, context, out).after(pause).run(take)
 }
 

@@ -4,7 +4,10 @@
 //! reports if the op fits. At the end, all operands, results, successors and regions must be
 //! printed.
 
-use super::printer::{Fits, HOLE, PrintProgress, Printer, SYMBOL, ShownRegion, Unfit, fits};
+use super::printer::{
+    OmittedRegion, PrintProgress, PrintResult, Printer, REGION_PLACEHOLDER, SYMBOL_ATTRIBUTE,
+    Unfit, fits,
+};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
 
 impl Printer<'_> {
@@ -16,7 +19,7 @@ impl Printer<'_> {
         let spec = data.kind.spec();
         if !spec.has_custom_form()
             || data.form == crate::Form::Opaque
-            || self.text.long.is_some() && self.writes_name(op)
+            || self.text.long_names.is_some() && self.writes_name(op)
         {
             return false;
         }
@@ -29,13 +32,13 @@ impl Printer<'_> {
             n_regions: 0,
             has_arguments: false,
         };
-        let outer = self.place.replace(inner);
+        let outer = self.progress.replace(inner);
         let dialect = self.default_dialect;
         self.op_name(spec.name);
         self.default_dialect = namespace::inner_dialect(dialect, spec.name);
         let is_written = self.write_syntax(spec.syntax).is_ok();
         self.default_dialect = dialect;
-        let place = std::mem::replace(&mut self.place, outer);
+        let place = std::mem::replace(&mut self.progress, outer);
         let is_whole = place.is_some_and(|it| {
             it.n_operands == data.operands.len()
                 && it.n_results == data.results.len()
@@ -56,7 +59,7 @@ impl Printer<'_> {
         let syntax = ir.op(op).kind.spec().syntax;
         ir.extra(op).attrs.iter().any(|&(name, attr)| {
             let name = ir.interner.str(name);
-            name != SYMBOL
+            name != SYMBOL_ATTRIBUTE
                 && self.text.is_named(attr)
                 && syntax.iter().any(|it| it.attributes(tool).contains(&name))
         })
@@ -71,40 +74,40 @@ impl Printer<'_> {
     }
 
     /// Returns the region with this index, in the order of the generic form.
-    pub(crate) fn region_at(&self, at: usize) -> Fits<Region> {
+    pub(crate) fn region_at(&self, at: usize) -> PrintResult<Region> {
         self.ir.ordered_regions(self.op_id()).get(at).copied().ok_or(Unfit)
     }
 
     /// Returns the arguments of a region's entry block, and marks them as printed by the header.
-    pub(crate) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
-        self.place()?.has_arguments = true;
+    pub(crate) fn header_arguments(&mut self, region: Region) -> PrintResult<Vec<Value>> {
+        self.progress()?.has_arguments = true;
         let entry = self.ir.entry_block(region);
         Ok(self.ir.block(entry).args.to_vec())
     }
 
     /// Skips the next region, which the syntax does not print.
     pub(crate) fn skip_region(&mut self) {
-        if let Some(place) = &mut self.place {
+        if let Some(place) = &mut self.progress {
             place.n_regions += 1;
             place.has_arguments = false;
         }
     }
 
     /// Prints ` {..}`, the next region.
-    pub(crate) fn next_region(&mut self) -> Fits {
-        let at = self.place()?.n_regions;
+    pub(crate) fn write_next_region(&mut self) -> PrintResult {
+        let at = self.progress()?.n_regions;
         let region = self.region_at(at)?;
-        self.braces(region)
+        self.write_region(region)
     }
 
     /// Prints ` {..}`, a region, without its implicit terminator.
-    pub(crate) fn braces(&mut self, region: Region) -> Fits {
-        self.braces_and_end(region, false)
+    pub(crate) fn write_region(&mut self, region: Region) -> PrintResult {
+        self.write_region_with_end(region, false)
     }
 
     /// Prints ` {..}`, a region, with or without its implicit terminator.
-    pub(crate) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
-        let place = self.place()?;
+    pub(crate) fn write_region_with_end(&mut self, region: Region, says_end: bool) -> PrintResult {
+        let place = self.progress()?;
         place.n_regions += 1;
         let op = place.op;
         let has_arguments = std::mem::take(&mut place.has_arguments);
@@ -128,10 +131,10 @@ impl Printer<'_> {
         fits(has_end)?;
         let is_plain = has_arguments || ir.block(first).args.is_empty();
         let hidden = if says_end { None } else { self.hidden_terminator(op, &blocks) };
-        if let Some(shown) = &mut self.shown {
-            shown.push(ShownRegion { region, has_label: !is_plain, hidden });
+        if let Some(shown) = &mut self.omitted_regions {
+            shown.push(OmittedRegion { region, has_label: !is_plain, omitted_terminator: hidden });
             self.word("{");
-            self.text.push(HOLE);
+            self.text.push(REGION_PLACEHOLDER);
             self.text.push("}");
             return Ok(());
         }

@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::printer::{HOLE, Printer, SYMBOL, ShownRegion};
-use crate::intern::{Types, numbered};
+use super::printer::{OmittedRegion, Printer, REGION_PLACEHOLDER, SYMBOL_ATTRIBUTE};
+use crate::intern::{NumberTypes, alias_name};
 use crate::string::push_quoted;
 use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
@@ -24,7 +24,7 @@ impl Printer<'_> {
         for (attrs, name) in [(&aliases.maps, "map"), (&aliases.sets, "set")] {
             for (n, &attr) in attrs.iter().enumerate() {
                 self.text.push("#");
-                self.text.push(&numbered(name, n));
+                self.text.push(&alias_name(name, n));
                 self.text.push(" = ");
                 self.text.attr(attr);
                 self.text.push("\n");
@@ -33,17 +33,17 @@ impl Printer<'_> {
         self.text.out + &above + &body
     }
 
-    pub(super) fn number(&mut self, ops: &[Op]) {
+    pub(super) fn number_ops(&mut self, ops: &[Op]) {
         let ir = self.ir;
         self.name_locations(ops);
-        self.numbers.add(ir, ops, &|op| ir.ordered_regions(op));
+        self.numbers.number_ops(ir, ops, &|op| ir.ordered_regions(op));
     }
 
     /// Prints the ops of a file. MLIR wraps them in a module, unless the file is a single module.
-    pub(super) fn top(&mut self, region: Region) {
+    pub(super) fn top_level(&mut self, region: Region) {
         let ir = self.ir;
         let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
-        self.number(&ops);
+        self.number_ops(&ops);
         if let [only] = ops[..]
             && ir.op(only).kind == OpKind::BuiltinModule
         {
@@ -69,7 +69,7 @@ impl Printer<'_> {
             return;
         }
         self.indent(self.depth);
-        if let Some(left) = self.numbers.left(op) {
+        if let Some(left) = self.numbers.result_list(op) {
             self.text.push(left);
             self.text.push(" = ");
         }
@@ -83,7 +83,7 @@ impl Printer<'_> {
     fn generic_op(&mut self, op: Op) {
         let ir = self.ir;
         let data = ir.op(op);
-        if let Some(shown) = &mut self.shown {
+        if let Some(shown) = &mut self.omitted_regions {
             // Regions that the attempt with the custom syntax recorded.
             shown.clear();
         }
@@ -109,9 +109,9 @@ impl Printer<'_> {
         if !inherent.is_empty() {
             self.text.push(" <{");
             self.text.list(inherent, |it, (name, value)| match value {
-                Inherent::Attr(attr) if name == SYMBOL => {
+                Inherent::Attr(attr) if name == SYMBOL_ATTRIBUTE => {
                     it.push("sym_name = ");
-                    it.spelled_attr(attr, Types::All);
+                    it.attr_without_name(attr, NumberTypes::All);
                 }
                 Inherent::Attr(attr) => it.entry(name, attr),
                 Inherent::Default(text) => {
@@ -151,7 +151,7 @@ impl Printer<'_> {
         self.text.push(" (");
         for (i, region) in regions.iter().enumerate() {
             self.text.push(if i > 0 { ", {" } else { "{" });
-            if self.shown.is_some() {
+            if self.omitted_regions.is_some() {
                 self.show_region(op, *region);
                 continue;
             }
@@ -169,9 +169,9 @@ impl Printer<'_> {
     fn show_region(&mut self, parent: Op, region: Option<Region>) {
         let first = region.and_then(|it| self.ir.blocks(it).first().copied());
         let has_label = first.is_some_and(|it| self.has_first_label(parent, it));
-        if let (Some(shown), Some(region)) = (&mut self.shown, region) {
-            shown.push(ShownRegion { region, has_label, hidden: None });
-            self.text.push(HOLE);
+        if let (Some(shown), Some(region)) = (&mut self.omitted_regions, region) {
+            shown.push(OmittedRegion { region, has_label, omitted_terminator: None });
+            self.text.push(REGION_PLACEHOLDER);
         }
         self.text.push("}");
     }
@@ -283,7 +283,7 @@ fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, A
     let spec = ir.op(op).kind.spec();
     let attrs = &ir.extra(op).attrs;
     let mut inherent = Vec::new();
-    for known in spec.inherent() {
+    for known in spec.inherent_attrs() {
         let default = known.printed_default(tool);
         match attrs.iter().find(|it| ir.interner.str(it.0) == known.name) {
             Some(&(_, attr)) => inherent.push((known.name, Inherent::Attr(attr))),

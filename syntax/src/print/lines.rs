@@ -6,16 +6,16 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::number::{Numbers, suggested};
-use super::printer::{HOLE, Printer, ShownRegion};
-use super::{Names, Style};
+use super::number::{ValueNumbering, suggested_names};
+use super::printer::{OmittedRegion, Printer, REGION_PLACEHOLDER};
+use super::{PrintedNames, Style};
 use crate::{Block, Def, Ir, Name, Op, OpKind, Region, Traits, Value};
 
 /// Prints ops one by one. Values and blocks keep their first name: that in the text, or a new one.
 #[derive(Debug, Default)]
-pub struct Lines {
-    numbers: Numbers,
-    names: Names,
+pub struct StableOpPrinter {
+    numbers: ValueNumbering,
+    names: PrintedNames,
     /// Names without `%` that are taken, each with the isolated op in which it is visible.
     taken: FxHashSet<(Op, String)>,
     /// The next number to append to a name that is taken.
@@ -26,18 +26,18 @@ pub struct Lines {
 
 /// An op without the contents of its regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct OpText {
     /// The text before, between and after the regions, with braces and without indentation: one
     /// piece more than regions.
     pub pieces: Vec<String>,
     /// The regions, in the order of printing.
-    pub regions: Vec<ShownRegion>,
+    pub regions: Vec<OmittedRegion>,
 }
 
-impl Lines {
+impl StableOpPrinter {
     /// Prints an op without the contents of its regions.
-    pub fn op(&mut self, ir: &Ir, op: Op) -> Shape {
-        self.numbers.add(ir, &[], &|_| Vec::new());
+    pub fn op(&mut self, ir: &Ir, op: Op) -> OpText {
+        self.numbers.number_ops(ir, &[], &|_| Vec::new());
         let data = ir.op(op);
         for operand in &data.operands {
             if let Some(value) = operand.value {
@@ -59,21 +59,24 @@ impl Lines {
         }
         let n_regions = data.regions.iter().map(|it| ir.block(ir.entry_block(it.1)).args.len());
         let n = data.operands.len() + data.results.len() + n_regions.sum::<usize>();
-        let mut printer = line(ir, n);
-        printer.shown = Some(Vec::new());
+        let mut printer = line_printer(ir, n);
+        printer.omitted_regions = Some(Vec::new());
         std::mem::swap(&mut printer.numbers, &mut self.numbers);
         printer.op(op);
         std::mem::swap(&mut printer.numbers, &mut self.numbers);
-        let regions = printer.shown.take().unwrap_or_default();
+        let regions = printer.omitted_regions.take().unwrap_or_default();
         let text = printer.finish();
-        Shape { pieces: text.trim_end().split(HOLE).map(str::to_owned).collect(), regions }
+        OpText {
+            pieces: text.trim_end().split(REGION_PLACEHOLDER).map(str::to_owned).collect(),
+            regions,
+        }
     }
 
     /// Returns the label of a block with its arguments.
     pub fn label(&mut self, ir: &Ir, block: Block) -> String {
-        self.numbers.add(ir, &[], &|_| Vec::new());
+        self.numbers.number_ops(ir, &[], &|_| Vec::new());
         self.name_block(ir, block);
-        let mut printer = line(ir, ir.block(block).args.len());
+        let mut printer = line_printer(ir, ir.block(block).args.len());
         std::mem::swap(&mut printer.numbers, &mut self.numbers);
         printer.label(block);
         std::mem::swap(&mut printer.numbers, &mut self.numbers);
@@ -98,14 +101,14 @@ impl Lines {
     }
 
     fn name_results(&mut self, ir: &Ir, op: Op) {
-        let home = home(ir, op);
+        let home = isolated_ancestor(ir, op);
         let results = &ir.op(op).results;
         if results.iter().all(|&it| self.is_named(home, it)) {
             // A replaced op may have passed its results on, and ids of removed ops are reused.
-            self.numbers.give_left(op, results, &self.names);
+            self.numbers.assign_result_list(op, results, &self.names);
             return;
         }
-        let old: Vec<Option<String>> = results.iter().map(|&it| written(ir, it)).collect();
+        let old: Vec<Option<String>> = results.iter().map(|&it| name_in_text(ir, it)).collect();
         let mut made: Option<(String, String)> = None;
         for (n, &value) in results.iter().enumerate() {
             let name = match &old[n] {
@@ -115,7 +118,7 @@ impl Lines {
                         format!("%{new}#{}", name.rsplit('#').next().unwrap_or_default())
                     }
                     _ => {
-                        let new = self.fresh(home, stem(name));
+                        let new = self.fresh_name(home, stem(name));
                         made = Some((stem(name).to_owned(), new.clone()));
                         let number = name.split_once('#').map(|it| it.1);
                         format!("%{new}{}", number.map(|it| format!("#{it}")).unwrap_or_default())
@@ -123,31 +126,34 @@ impl Lines {
                 },
                 None => {
                     if made.is_none() {
-                        let proposed = match &suggested(ir, op)[..] {
+                        let proposed = match &suggested_names(ir, op)[..] {
                             [(Some(name), 1)] => name.clone(),
                             _ => String::new(),
                         };
-                        made = Some((String::new(), self.fresh(home, &proposed)));
+                        made = Some((String::new(), self.fresh_name(home, &proposed)));
                     }
                     let new = made.as_ref().map_or("", |it| it.1.as_str());
                     if results.len() == 1 { format!("%{new}") } else { format!("%{new}#{n}") }
                 }
             };
             self.names.values.insert(value, name);
-            self.numbers.give_value(value, &self.names);
+            self.numbers.assign_value_name(value, &self.names);
         }
-        self.numbers.give_left(op, results, &self.names);
+        self.numbers.assign_result_list(op, results, &self.names);
     }
 
     fn name_block(&mut self, ir: &Ir, block: Block) {
         let region = ir.block(block).region;
-        let home = ir.region(region).parent.map_or(Op::from_index(0), |it| home_or_self(ir, it));
+        let home = ir
+            .region(region)
+            .parent
+            .map_or(Op::from_index(0), |it| isolated_ancestor_or_self(ir, it));
         for &value in &ir.block(block).args {
             if !self.is_named(home, value) {
-                let old = written(ir, value).unwrap_or_else(|| "arg".to_owned());
-                let new = self.fresh(home, stem(&old));
+                let old = name_in_text(ir, value).unwrap_or_else(|| "arg".to_owned());
+                let new = self.fresh_name(home, stem(&old));
                 self.names.values.insert(value, format!("%{new}"));
-                self.numbers.give_value(value, &self.names);
+                self.numbers.assign_value_name(value, &self.names);
             }
         }
         if !self.names.blocks.contains_key(&block) {
@@ -159,7 +165,7 @@ impl Lines {
                 n += 1;
             }
             self.names.blocks.insert(block, name);
-            self.numbers.give_block(Some(block), &self.names);
+            self.numbers.assign_block_name(Some(block), &self.names);
         }
     }
 
@@ -170,7 +176,7 @@ impl Lines {
     }
 
     /// Returns a name that is free in an isolated op: `wanted`, or with a number appended.
-    fn fresh(&mut self, home: Op, wanted: &str) -> String {
+    fn fresh_name(&mut self, home: Op, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         // A numbered or unnamed value gets the next number.
         let is_number = wanted.bytes().all(|it| it.is_ascii_digit());
@@ -190,7 +196,7 @@ impl Lines {
 
 /// Returns a printer for a line with `n` values. Text that is much longer is cut, like all texts
 /// that are shown.
-fn line(ir: &Ir, n: usize) -> Printer<'_> {
+fn line_printer(ir: &Ir, n: usize) -> Printer<'_> {
     /// A line up to this number of bytes is not cut: it is more than a page shows of a line.
     const SHORT: usize = 1536;
     let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
@@ -199,7 +205,7 @@ fn line(ir: &Ir, n: usize) -> Printer<'_> {
 }
 
 /// Returns the name of a value in the text.
-fn written(ir: &Ir, value: Value) -> Option<String> {
+fn name_in_text(ir: &Ir, value: Value) -> Option<String> {
     (ir.value(value).name != Name::EMPTY).then(|| ir.value_text(value))
 }
 
@@ -210,11 +216,11 @@ fn stem(name: &str) -> &str {
 }
 
 /// Returns the isolated op around an op.
-fn home(ir: &Ir, op: Op) -> Op {
-    ir.parent_op(op).map_or(op, |it| home_or_self(ir, it))
+fn isolated_ancestor(ir: &Ir, op: Op) -> Op {
+    ir.parent_op(op).map_or(op, |it| isolated_ancestor_or_self(ir, it))
 }
 
-fn home_or_self(ir: &Ir, op: Op) -> Op {
+fn isolated_ancestor_or_self(ir: &Ir, op: Op) -> Op {
     let mut at = op;
     while !ir.op(at).kind.has(Traits::ISOLATED) && ir.op(at).kind != OpKind::Chunk {
         match ir.parent_op(at) {
@@ -230,9 +236,9 @@ mod tests {
     use super::*;
     use crate::Source;
 
-    fn shapes(text: &str) -> Vec<Shape> {
+    fn shapes(text: &str) -> Vec<OpText> {
         let ir = Source::new(text).into_ir();
-        let mut lines = Lines::default();
+        let mut lines = StableOpPrinter::default();
         let mut out = Vec::new();
         ir.walk(ir.root(), &mut |op| {
             if ir.op(op).kind.is_op() {
@@ -274,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_siblings_are_told_apart() {
+    fn siblings_with_one_name_get_distinct_names() {
         let text = "func.func @f(%c: i1) {
   scf.if %c {
     %x = \"t.a\"() : () -> i32

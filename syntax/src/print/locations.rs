@@ -7,7 +7,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::intern::numbered;
+use crate::intern::alias_name;
 use crate::{Attr, AttrData, Ir, LocationPart, Op, OpKind};
 
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct LocationNames {
 }
 
 /// Returns the locations that are directly nested in a location.
-fn inner(ir: &Ir, location: Attr) -> impl Iterator<Item = Attr> + '_ {
+fn nested_locations(ir: &Ir, location: Attr) -> impl Iterator<Item = Attr> + '_ {
     let parts = match ir.interner.attr_data(location) {
         AttrData::Location(parts) => &parts[..],
         _ => &[],
@@ -34,13 +34,13 @@ fn inner(ir: &Ir, location: Attr) -> impl Iterator<Item = Attr> + '_ {
 /// The locations in the order of their first mention; nested ones precede the one that contains
 /// them.
 #[derive(Default)]
-struct Met {
+struct LocationOrder {
     ordered: Vec<Attr>,
     /// The nesting depth of each location; 0 without nested locations.
     depths: FxHashMap<Attr, usize>,
 }
 
-impl Met {
+impl LocationOrder {
     /// Does not recurse, because locations may be nested to any depth.
     fn add(&mut self, ir: &Ir, location: Attr) {
         let mut open = vec![(location, false)];
@@ -49,12 +49,12 @@ impl Met {
                 continue;
             }
             if is_done {
-                let depth = inner(ir, at).filter_map(|it| self.depths.get(&it)).max();
+                let depth = nested_locations(ir, at).filter_map(|it| self.depths.get(&it)).max();
                 self.depths.insert(at, depth.map_or(0, |it| it + 1));
                 self.ordered.push(at);
             } else {
                 open.push((at, true));
-                let parts: Vec<Attr> = inner(ir, at).collect();
+                let parts: Vec<Attr> = nested_locations(ir, at).collect();
                 open.extend(parts.into_iter().rev().map(|it| (it, false)));
             }
         }
@@ -64,7 +64,7 @@ impl Met {
 impl LocationNames {
     /// Assigns names to the locations of ops and of their contents.
     pub(super) fn new(ir: &Ir, ops: &[Op]) -> Self {
-        let (mut met, mut of_arguments) = (Met::default(), Vec::new());
+        let (mut met, mut of_arguments) = (LocationOrder::default(), Vec::new());
         let mut visit = |op: Op| {
             if let Some(location) = ir.location(op) {
                 met.add(ir, location);
@@ -84,12 +84,12 @@ impl LocationNames {
                 ir.walk_items(region, &mut visit);
             }
         }
-        let Met { mut ordered, depths } = met;
+        let LocationOrder { mut ordered, depths } = met;
         ordered.sort_by_key(|it| depths.get(it));
         let mut above = FxHashSet::default();
         while let Some(it) = of_arguments.pop() {
             if above.insert(it) {
-                of_arguments.extend(inner(ir, it));
+                of_arguments.extend(nested_locations(ir, it));
             }
         }
         let numbers = ordered.iter().enumerate().map(|(n, &it)| (it, n)).collect();
@@ -98,7 +98,7 @@ impl LocationNames {
 
     /// Returns the name of a location, without `#`.
     pub(super) fn name(&self, location: Attr) -> Option<String> {
-        self.numbers.get(&location).map(|&it| numbered("loc", it))
+        self.numbers.get(&location).map(|&it| alias_name("loc", it))
     }
 
     /// Returns the locations in the order of their numbers; true for those that are defined above

@@ -8,10 +8,10 @@ use rustc_hash::FxHashMap;
 
 pub use crate::Tool;
 use crate::{Block, Ir, Op, Value};
-pub use lines::{Lines, Shape};
+pub use lines::{OpText, StableOpPrinter};
 pub use number::ResultNames;
+pub use printer::OmittedRegion;
 use printer::Printer;
-pub use printer::ShownRegion;
 
 mod custom;
 mod generic;
@@ -41,7 +41,7 @@ pub struct Style {
 
 /// Names of values, as their uses print them (`%a`, `%a#1`), and labels of blocks, without `^`.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct PrintedNames {
     /// Names by value.
     pub values: FxHashMap<Value, String>,
     /// Labels by block.
@@ -68,7 +68,7 @@ pub fn document(ir: &Ir, style: Style) -> String {
         }
         out += &named_if_long(ir, style, |printer| {
             for &(_, region) in &ir.op(chunk).regions {
-                printer.top(region);
+                printer.top_level(region);
             }
         });
     }
@@ -82,14 +82,14 @@ fn named_if_long(ir: &Ir, style: Style, print: impl Fn(&mut Printer<'_>)) -> Str
     print(&mut printer);
     if printer.text.is_cut() {
         printer = Printer::new(ir, style);
-        printer.text.name_long();
+        printer.text.enable_long_names();
         print(&mut printer);
     }
     printer.finish()
 }
 
 /// Prints an op with its regions in a style. Values are numbered from 0.
-pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
+pub fn op_in_style(ir: &Ir, op: Op, style: Style) -> String {
     op_within(ir, op, op, style)
 }
 
@@ -97,31 +97,31 @@ pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
 /// around it.
 pub fn op_within(ir: &Ir, op: Op, around: Op, style: Style) -> String {
     named_if_long(ir, style, |printer| {
-        printer.number(&[around]);
+        printer.number_ops(&[around]);
         printer.op(op);
     })
 }
 
 /// Returns a print for a position at which no aliases can be defined; `None` if it is much longer
 /// than the program.
-fn whole(printer: Printer<'_>) -> Option<String> {
+fn finish_unless_cut(printer: Printer<'_>) -> Option<String> {
     (!printer.text.is_cut()).then(|| printer.finish())
 }
 
 /// Prints an op with its regions in a style. Values and blocks without a name in `names` are
 /// numbered from 0. Returns `None` if the output is much longer than the program.
-pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &Names) -> Option<String> {
+pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &PrintedNames) -> Option<String> {
     let mut printer = Printer::new(ir, style);
-    printer.number(&[op]);
-    printer.numbers.give(ir, op, names);
+    printer.number_ops(&[op]);
+    printer.numbers.assign_names(ir, op, names);
     printer.op(op);
-    whole(printer)
+    finish_unless_cut(printer)
 }
 
 /// Returns the name that MLIR suggests for the only result of an op, without `%`: `c7_i32` for a
 /// constant.
 pub fn suggested_name(ir: &Ir, op: Op) -> Option<String> {
-    match number::suggested(ir, op).as_slice() {
+    match number::suggested_names(ir, op).as_slice() {
         [(name, 1)] => name.clone(),
         _ => None,
     }

@@ -13,21 +13,21 @@ use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Names;
+use super::PrintedNames;
 use crate::{AttrData, Block, Ir, Op, Region, Traits, Type, TypeData, Value};
 
 /// A range of the text of all names; empty for a value without a name.
-type Piece = (u32, u32);
+type TextRange = (u32, u32);
 
 /// The names that a print assigns to values and blocks.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct ValueNumbering {
     /// All names, concatenated.
     text: String,
     /// Names by the index of the value.
-    values: Vec<Piece>,
+    values: Vec<TextRange>,
     /// The result list of each op (the text left of `=`), by the index of the op.
-    lefts: Vec<Piece>,
+    result_lists: Vec<TextRange>,
     blocks: FxHashMap<Block, u32>,
     /// Labels that the caller has assigned, without `^`.
     labels: FxHashMap<Block, String>,
@@ -45,7 +45,7 @@ struct Naming {
     next: u32,
 }
 
-impl Numbers {
+impl ValueNumbering {
     /// If `has_names` is true, results get the names that their ops suggest.
     pub(super) fn new(has_names: bool) -> Self {
         Self { naming: has_names.then(Naming::default), ..Self::default() }
@@ -70,24 +70,24 @@ impl Numbers {
     }
 
     /// Assigns the given names to the values and blocks of an op and of its regions.
-    pub(super) fn give(&mut self, ir: &Ir, op: Op, names: &Names) {
+    pub(super) fn assign_names(&mut self, ir: &Ir, op: Op, names: &PrintedNames) {
         let mut stack = vec![op];
         while let Some(op) = stack.pop() {
             let data = ir.op(op);
             for value in
                 data.operands.iter().filter_map(|it| it.value).chain(data.results.iter().copied())
             {
-                self.give_value(value, names);
+                self.assign_value_name(value, names);
             }
-            self.give_left(op, &data.results, names);
+            self.assign_result_list(op, &data.results, names);
             for successor in &ir.extra(op).successors {
-                self.give_block(successor.block, names);
+                self.assign_block_name(successor.block, names);
             }
             for &(_, region) in &data.regions {
                 for block in ir.blocks(region) {
-                    self.give_block(Some(block), names);
+                    self.assign_block_name(Some(block), names);
                     for &value in &ir.block(block).args {
-                        self.give_value(value, names);
+                        self.assign_value_name(value, names);
                     }
                     stack.extend(ir.block_ops(block));
                 }
@@ -95,20 +95,20 @@ impl Numbers {
         }
     }
 
-    pub(super) fn give_block(&mut self, block: Option<Block>, names: &Names) {
+    pub(super) fn assign_block_name(&mut self, block: Option<Block>, names: &PrintedNames) {
         if let Some((block, name)) = block.and_then(|it| Some((it, names.blocks.get(&it)?))) {
             self.labels.insert(block, name.clone());
         }
     }
 
-    pub(super) fn give_value(&mut self, value: Value, names: &Names) {
+    pub(super) fn assign_value_name(&mut self, value: Value, names: &PrintedNames) {
         if let Some(name) = names.values.get(&value) {
             self.values[value.index()] = self.write(name);
         }
     }
 
     /// Assigns the result list of an op: `%a`, `%a:2, %b`.
-    pub(super) fn give_left(&mut self, op: Op, results: &[Value], names: &Names) {
+    pub(super) fn assign_result_list(&mut self, op: Op, results: &[Value], names: &PrintedNames) {
         let mut groups: Vec<(&str, usize)> = Vec::new();
         for value in results {
             let Some(name) = names.values.get(value) else { return };
@@ -122,44 +122,44 @@ impl Numbers {
             .into_iter()
             .map(|(stem, n)| if n == 1 { stem.to_owned() } else { format!("{stem}:{n}") })
             .collect();
-        self.lefts[op.index()] = self.write(&left.join(", "));
+        self.result_lists[op.index()] = self.write(&left.join(", "));
     }
 
-    fn write(&mut self, text: &str) -> Piece {
+    fn write(&mut self, text: &str) -> TextRange {
         let start = self.text.len() as u32;
         self.text.push_str(text);
         (start, self.text.len() as u32)
     }
 
     /// Returns the result list of an op: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
-    pub(super) fn left(&self, op: Op) -> Option<&str> {
-        self.piece(self.lefts.get(op.index()).copied())
+    pub(super) fn result_list(&self, op: Op) -> Option<&str> {
+        self.piece(self.result_lists.get(op.index()).copied())
     }
 
-    fn piece(&self, piece: Option<Piece>) -> Option<&str> {
+    fn piece(&self, piece: Option<TextRange>) -> Option<&str> {
         piece.filter(|it| it.0 < it.1).map(|it| &self.text[it.0 as usize..it.1 as usize])
     }
 
     /// Numbers the ops of one region, and then their contents. `regions` returns the regions of an
     /// op in the order of printing.
-    pub(super) fn add(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
-        let (n_ops, n_values, ..) = ir.bounds();
-        self.lefts.resize(n_ops, (0, 0));
+    pub(super) fn number_ops(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
+        let (n_ops, n_values, ..) = ir.n_slots();
+        self.result_lists.resize(n_ops, (0, 0));
         self.values.resize(n_values, (0, 0));
         for &op in ops {
-            self.results(ir, op);
+            self.number_results(ir, op);
         }
         for &op in ops {
-            self.inside(ir, op, regions);
+            self.number_regions(ir, op, regions);
         }
     }
 
-    fn results(&mut self, ir: &Ir, op: Op) {
+    fn number_results(&mut self, ir: &Ir, op: Op) {
         let results = &ir.op(op).results;
         if results.is_empty() {
             return;
         }
-        let groups = if self.naming.is_some() { suggested(ir, op) } else { Vec::new() };
+        let groups = if self.naming.is_some() { suggested_names(ir, op) } else { Vec::new() };
         let one = match &groups[..] {
             [] if results.len() == 1 => Some(None),
             [(name, 1)] => Some(name.as_deref()),
@@ -168,7 +168,7 @@ impl Numbers {
         if let Some(name) = one {
             let piece = self.name(name);
             self.values[results[0].index()] = piece;
-            self.lefts[op.index()] = piece;
+            self.result_lists[op.index()] = piece;
             return;
         }
         let groups = if groups.is_empty() { vec![(None, results.len())] } else { groups };
@@ -194,11 +194,11 @@ impl Numbers {
         }
         let start = self.text.len() as u32;
         self.text.push_str(&left);
-        self.lefts[op.index()] = (start, self.text.len() as u32);
+        self.result_lists[op.index()] = (start, self.text.len() as u32);
     }
 
     /// Appends `%name`, or `%` and the next number.
-    fn name(&mut self, name: Option<&str>) -> Piece {
+    fn name(&mut self, name: Option<&str>) -> TextRange {
         let start = self.text.len() as u32;
         self.text.push('%');
         match (name, &mut self.naming) {
@@ -214,7 +214,7 @@ impl Numbers {
 
     /// Numbers the values that the regions of an op define. Each region reuses the numbers of the
     /// previous one.
-    fn inside(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
+    fn number_regions(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
         let data = ir.op(op);
         if data.regions.is_empty() {
             return;
@@ -226,20 +226,20 @@ impl Numbers {
         }
         let start = (self.n_values, self.n_arguments, next(self));
         for region in regions(op) {
-            self.go_back(start);
+            self.restore_counters(start);
             let n_taken = self.naming.as_ref().map_or(0, |it| it.order.len());
             let blocks = ir.blocks(region);
             for (n, &block) in blocks.iter().enumerate() {
                 self.blocks.insert(block, n as u32);
                 for &value in &ir.block(block).args {
-                    self.argument(value, n == 0);
+                    self.number_argument(value, n == 0);
                 }
                 for op in ir.block_ops(block) {
-                    self.results(ir, op);
+                    self.number_results(ir, op);
                 }
             }
             for op in blocks.iter().flat_map(|&it| ir.block_ops(it)) {
-                self.inside(ir, op, regions);
+                self.number_regions(ir, op, regions);
             }
             if let Some(naming) = &mut self.naming {
                 for name in naming.order.drain(n_taken..) {
@@ -247,17 +247,17 @@ impl Numbers {
                 }
             }
         }
-        self.go_back(saved);
+        self.restore_counters(saved);
     }
 
-    fn go_back(&mut self, (n_values, n_arguments, next): (u32, u32, u32)) {
+    fn restore_counters(&mut self, (n_values, n_arguments, next): (u32, u32, u32)) {
         (self.n_values, self.n_arguments) = (n_values, n_arguments);
         if let Some(naming) = &mut self.naming {
             naming.next = next;
         }
     }
 
-    fn argument(&mut self, value: Value, is_entry: bool) {
+    fn number_argument(&mut self, value: Value, is_entry: bool) {
         let piece = if is_entry {
             self.n_arguments += 1;
             let name = format!("arg{}", self.n_arguments - 1);
@@ -302,7 +302,7 @@ pub enum ResultNames {
 
 /// Returns the names that an op suggests for its results, each with the number of results that it
 /// names; empty for most ops.
-pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
+pub(super) fn suggested_names(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
     let data = ir.op(op);
     let one = |name: &str| vec![(Some(name.to_owned()), 1)];
     match data.kind.spec().result_names {

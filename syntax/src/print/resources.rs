@@ -1,7 +1,7 @@
 //! Prints resource sections like `mlir-opt`: the dialect resources that the program mentions, in
 //! the order of their first mention, and all external resources.
 //!
-//! The mentioned keys are found in the printed text: `dense_resource<key>` anywhere, and any name
+//! The mentioned keys are found in the printed text: `dense_resource<read_key>` anywhere, and any name
 //! or string in the body of a type or attribute of another dialect, because only that dialect knows
 //! the grammar. *Cost.* Linear.
 
@@ -10,27 +10,27 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::printer::Printer;
-use crate::identifier::{BARE_START, bare_len, is, prefixed_len};
-use crate::intern::Types;
+use crate::identifier::{BARE_START, bare_id_len, has_class, suffix_id_len};
+use crate::intern::NumberTypes;
 use crate::string::{string_len, unquoted};
 use crate::{Attr, AttrData, Ir, LocationPart, OpKind, Region};
 
 /// The section with the resources of dialects.
-const OF_DIALECTS: &str = "dialect_resources";
+const DIALECT_RESOURCES: &str = "dialect_resources";
 
 /// Maximum length in bytes of the metadata of a location that is searched for keys.
-const LONGEST: usize = 1 << 16;
+const MAX_METADATA_LEN: usize = 1 << 16;
 
 /// The resources of one dialect or tool.
-struct Group<'a> {
+struct ResourceGroup<'a> {
     name: &'a str,
     entries: Vec<(&'a str, Attr)>,
 }
 
 /// Returns the sections of a file. Sections with the same name are merged, and so are groups with
 /// the same name inside them.
-fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<Group<'_>>)> {
-    let mut out: Vec<(&str, Vec<Group<'_>>)> = Vec::new();
+fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<ResourceGroup<'_>>)> {
+    let mut out: Vec<(&str, Vec<ResourceGroup<'_>>)> = Vec::new();
     let mut section_places = FxHashMap::default();
     let mut group_places = FxHashMap::default();
     for op in ir.items(region).filter(|it| ir.op(*it).kind == OpKind::Resources) {
@@ -44,7 +44,7 @@ fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<Group<'_>>)> {
                 let AttrData::Dict(entries) = ir.interner.attr_data(group) else { continue };
                 let all = &mut out[at].1;
                 let group = *group_places.entry((section, name)).or_insert_with(|| {
-                    all.push(Group { name: ir.interner.str(name), entries: Vec::new() });
+                    all.push(ResourceGroup { name: ir.interner.str(name), entries: Vec::new() });
                     all.len() - 1
                 });
                 let entries = entries.iter().map(|it| (ir.interner.str(it.0), it.1));
@@ -52,14 +52,14 @@ fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<Group<'_>>)> {
             }
         }
     }
-    out.sort_by_key(|it| it.0 != OF_DIALECTS);
+    out.sort_by_key(|it| it.0 != DIALECT_RESOURCES);
     out
 }
 
 /// The resources that a program mentions.
 #[derive(Default)]
-struct Mentions<'t> {
-    /// The keys of `dense_resource<key>`, numbered in the order of their first mention.
+struct MentionedResources<'t> {
+    /// The keys of `dense_resource<read_key>`, numbered in the order of their first mention.
     keys: FxHashMap<Cow<'t, str>, usize>,
     /// The names of the dialects of types and attributes.
     dialects: FxHashSet<&'t str>,
@@ -69,7 +69,7 @@ struct Mentions<'t> {
     is_unsure: bool,
 }
 
-impl<'t> Mentions<'t> {
+impl<'t> MentionedResources<'t> {
     fn read(&mut self, text: &'t str) {
         let bytes = text.as_bytes();
         // Number of open brackets, counted from the bracket of a body.
@@ -94,7 +94,7 @@ impl<'t> Mentions<'t> {
                 }
                 b'-' if next == Some(b'>') => at += 1,
                 b'#' | b'!' => {
-                    let name = &rest[1..=prefixed_len(&rest[1..])];
+                    let name = &rest[1..=suffix_id_len(&rest[1..])];
                     let dialect = name.split_once('.').map_or(name, |it| it.0);
                     self.dialects.insert(dialect);
                     at += 1 + name.len();
@@ -106,11 +106,11 @@ impl<'t> Mentions<'t> {
                 }
                 b'<' | b'(' | b'[' | b'{' if depth > 0 => depth += 1,
                 b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-                _ if is(byte, BARE_START) => {
-                    let word = &rest[..bare_len(rest)];
+                _ if has_class(byte, BARE_START) => {
+                    let word = &rest[..bare_id_len(rest)];
                     at += word.len();
                     if word == "dense_resource" {
-                        self.key(&text[at..]);
+                        self.read_key(&text[at..]);
                     } else if depth > 0 {
                         self.words.insert(word.into());
                     }
@@ -126,11 +126,11 @@ impl<'t> Mentions<'t> {
         }
     }
 
-    /// Reads `<key>`.
-    fn key(&mut self, rest: &'t str) {
+    /// Reads `<read_key>`.
+    fn read_key(&mut self, rest: &'t str) {
         let Some(rest) = rest.trim_start().strip_prefix('<') else { return };
         let rest = rest.trim_start();
-        let len = if rest.starts_with('"') { string_len(rest) } else { bare_len(rest) };
+        let len = if rest.starts_with('"') { string_len(rest) } else { bare_id_len(rest) };
         if len == 0 || !rest[len..].trim_start().starts_with('>') {
             self.is_unsure = true;
             return;
@@ -140,7 +140,7 @@ impl<'t> Mentions<'t> {
     }
 
     /// Keeps only the mentioned resources, in the order of `mlir-opt`.
-    fn retain_in(&self, group: &mut Group<'_>) {
+    fn retain_in(&self, group: &mut ResourceGroup<'_>) {
         if self.is_unsure {
             return;
         }
@@ -172,7 +172,7 @@ impl Printer<'_> {
             let AttrData::Location(parts) = self.ir.interner.attr_data(location) else { continue };
             for part in parts {
                 if let LocationPart::Attr(attr) = part {
-                    out.push(self.ir.interner.bounded_attr_text(*attr, LONGEST)?);
+                    out.push(self.ir.interner.bounded_attr_text(*attr, MAX_METADATA_LEN)?);
                 }
             }
         }
@@ -183,11 +183,11 @@ impl Printer<'_> {
     pub(super) fn resources(&mut self, region: Region) {
         let ir = self.ir;
         let mut sections = sections(ir, region);
-        for (_, groups) in sections.iter_mut().filter(|it| it.0 == OF_DIALECTS) {
+        for (_, groups) in sections.iter_mut().filter(|it| it.0 == DIALECT_RESOURCES) {
             let location_attrs = self.location_attrs();
             // The alias definition of a long attribute is not printed yet.
-            let is_unsure = self.text.long.is_some() || location_attrs.is_none();
-            let mut mentions = Mentions { is_unsure, ..Mentions::default() };
+            let is_unsure = self.text.long_names.is_some() || location_attrs.is_none();
+            let mut mentions = MentionedResources { is_unsure, ..MentionedResources::default() };
             for it in std::iter::once(&self.text.out).chain(location_attrs.iter().flatten()) {
                 mentions.read(it);
             }
@@ -214,7 +214,7 @@ impl Printer<'_> {
                     self.indent(3);
                     self.text.key(key);
                     self.text.push(": ");
-                    self.text.spelled_attr(value, Types::None);
+                    self.text.attr_without_name(value, NumberTypes::None);
                     self.text.push(if i + 1 < n_entries { ",\n" } else { "\n" });
                 }
                 self.text.push(if i + 1 < n_groups { "    },\n" } else { "    }\n" });

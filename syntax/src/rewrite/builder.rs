@@ -1,6 +1,6 @@
 //! Ops to be created, and the builder that inserts them.
 
-use super::Point;
+use super::InsertionPoint;
 use crate::{Attr, AttrData, Block, Ir, Op, Type, TypeData, Value};
 
 /// An op to be created.
@@ -64,25 +64,25 @@ impl NewOp {
 pub struct Builder<'a> {
     /// The IR into which ops are inserted.
     pub ir: &'a mut Ir,
-    at: Point,
+    at: InsertionPoint,
 }
 
 impl<'a> Builder<'a> {
     /// Creates a builder that inserts at `at`.
-    pub fn new(ir: &'a mut Ir, at: Point) -> Self {
+    pub fn new(ir: &'a mut Ir, at: InsertionPoint) -> Self {
         Self { ir, at }
     }
 
     /// Changes the position at which ops are inserted.
-    pub fn go(&mut self, at: Point) {
+    pub fn set_insertion_point(&mut self, at: InsertionPoint) {
         self.at = at;
     }
 
     /// Inserts an op. The next op is inserted after it.
     pub fn insert(&mut self, op: NewOp) -> Op {
         let op = self.ir.insert(op, self.at);
-        if let Point::After(_) | Point::Start(_) = self.at {
-            self.at = Point::After(op);
+        if let InsertionPoint::After(_) | InsertionPoint::Start(_) = self.at {
+            self.at = InsertionPoint::After(op);
         }
         op
     }
@@ -91,19 +91,19 @@ impl<'a> Builder<'a> {
     ///
     /// # Panics
     /// If it has none.
-    pub fn value(&mut self, op: NewOp) -> Value {
+    pub fn insert_value(&mut self, op: NewOp) -> Value {
         let op = self.insert(op);
         self.ir.op(op).results[0]
     }
 
     /// Inserts a function with a body of one block. Returns the op and the block.
-    pub fn func(&mut self, name: &str, inputs: &[Type], results: &[Type]) -> (Op, Block) {
+    pub fn insert_func(&mut self, name: &str, inputs: &[Type], results: &[Type]) -> (Op, Block) {
         let interner = &mut self.ir.interner;
         let ty = TypeData::Function { inputs: inputs.into(), results: results.into() };
-        let ty = interner.ty(ty);
-        let ty = interner.attr(AttrData::Type(ty));
-        let name = interner.name(name);
-        let name = interner.attr(AttrData::String(name, None));
+        let ty = interner.intern_type(ty);
+        let ty = interner.intern_attr(AttrData::Type(ty));
+        let name = interner.intern_name(name);
+        let name = interner.intern_attr(AttrData::String(name, None));
         let op = NewOp::new("func.func").attr("sym_name", name).attr("function_type", ty);
         let op = self.insert(op.regions(1));
         let region = self.ir.op(op).regions[0].1;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{NewOp, Point};
+use super::{InsertionPoint, NewOp};
 use crate::ir::OpData;
-use crate::ir::names::Names;
+use crate::ir::names::NameTables;
 use crate::ir::seq;
 use crate::{Block, Form, Interner, Ir, Op, OpKind, Problem, Region, Span};
 
@@ -22,12 +22,12 @@ impl Default for Ir {
             free_values: Vec::new(),
             free_blocks: Vec::new(),
             free_regions: Vec::new(),
-            names: Names::default(),
+            names: NameTables::default(),
             interner: Interner::default(),
             root: Region::from_index(0),
             origins: Vec::new(),
             locations: None,
-            starts: crate::ir::Starts::default(),
+            starts: crate::ir::RegionStarts::default(),
             changes: None,
         };
         ir.root = ir.new_region(None);
@@ -40,8 +40,8 @@ impl Ir {
     pub fn new() -> Self {
         let mut ir = Self::default();
         let (root, chunk) = (ir.root, ir.new_chunk(0));
-        seq::note_own(&mut ir, chunk);
-        seq::fill(&mut ir, root, &[seq::Piece::Item(chunk, 0)]);
+        seq::update_own_sums(&mut ir, chunk);
+        seq::fill(&mut ir, root, &[seq::SeqPiece::Item(chunk, 0)]);
         ir
     }
 
@@ -55,18 +55,18 @@ impl Ir {
     /// The problems that the verifier finds in a program, in program order. The rules are the same
     /// as for documents.
     pub fn verify(&self) -> Vec<(Op, Problem)> {
-        self.verify_on(crate::parallel::cores())
+        self.verify_with_threads(crate::parallel::n_cores())
     }
 
     /// Like [`Ir::verify`], on `n_threads` threads in addition to the caller's.
-    pub fn verify_on(&self, n_threads: usize) -> Vec<(Op, Problem)> {
+    pub fn verify_with_threads(&self, n_threads: usize) -> Vec<(Op, Problem)> {
         crate::verify::verify(self, n_threads)
     }
 
     pub(crate) fn detach(&mut self) {
         let mut holders = Vec::new();
         let mut origins = vec![None; self.ops.len()];
-        self.note_origins(self.root, 0, &mut origins, &mut holders);
+        self.collect_origins(self.root, 0, &mut origins, &mut holders);
         self.origins = origins;
         for &op in &holders {
             let regions: Vec<Region> = self.op(op).regions.iter().map(|it| it.1).collect();
@@ -74,11 +74,11 @@ impl Ir {
                 regions.iter().map(|&it| self.missing_terminator(op, it)).collect();
             let is_custom = self.op(op).form == Form::Custom;
             for (&region, missing) in regions.iter().zip(missing) {
-                let Some(block) = self.give_label(region, is_custom) else { continue };
+                let Some(block) = self.ensure_label(region, is_custom) else { continue };
                 let Some(kind) = missing else { continue };
                 let n_regions = kind.spec().regions.least;
                 let new = NewOp::new(kind.spec().name).regions(n_regions);
-                let terminator = self.insert(new, Point::End(block));
+                let terminator = self.insert(new, InsertionPoint::End(block));
                 for (_, region) in self.op(terminator).regions.clone() {
                     self.add_block(region, &[]);
                 }
@@ -102,7 +102,7 @@ impl Ir {
 
     /// Stores the ranges of the ops of a region and of their nested ops in `out`, and appends the
     /// ops that may have regions to `holders` in program order. The region starts at byte `at`.
-    fn note_origins(
+    fn collect_origins(
         &self,
         region: Region,
         mut at: usize,
@@ -110,15 +110,15 @@ impl Ir {
         holders: &mut Vec<Op>,
     ) {
         for op in self.items(region) {
-            let (data, end) = (self.op(op), at + self.len(op));
+            let (data, end) = (self.op(op), at + self.item_len(op));
             if data.kind.is_op() {
-                out[op.index()] = Some(Span::new(at as u32 + data.lead, end as u32));
+                out[op.index()] = Some(Span::new(at as u32 + data.lead_len, end as u32));
                 if !data.regions.is_empty() || data.kind.spec().regions.most > 0 {
                     holders.push(op);
                 }
             }
             for &(own, inner) in &data.regions {
-                self.note_origins(inner, at + own as usize, out, holders);
+                self.collect_origins(inner, at + own as usize, out, holders);
                 at += self.region_len(inner);
             }
             at = end;
@@ -127,7 +127,7 @@ impl Ir {
 
     /// Ensures that the first block of a region has a label. Returns that block; `None` if the
     /// region has no blocks.
-    fn give_label(&mut self, region: Region, is_custom: bool) -> Option<Block> {
+    fn ensure_label(&mut self, region: Region, is_custom: bool) -> Option<Block> {
         let first = seq::first(self, region);
         if first.is_some_and(|it| self.op(it).kind == OpKind::Label) {
             return first.map(|it| self.label_block(it));
@@ -140,7 +140,7 @@ impl Ir {
         }
         let label =
             self.new_op(OpData { form: Form::Custom, ..OpData::new(region, OpKind::Label) });
-        self.put(label, (region, 0));
+        self.insert_item(label, (region, 0));
         let fresh = self.new_block(region, None);
         self.regions[region.index()].entry = fresh;
         self.blocks[entry.index()].label = Some(label);

@@ -101,11 +101,11 @@ impl Ir {
             }
         }
         for &item in items {
-            self.take_out(item);
+            self.remove_item(item);
         }
         let mut targets: SmallVec<[Block; 8]> = SmallVec::new();
         for &op in &going {
-            self.unwire(op);
+            self.unlink_operands(op);
             if self.op(op).extra.is_none() {
                 // Without extra data, the op has neither symbols nor successors.
                 continue;
@@ -146,7 +146,7 @@ impl Ir {
             data.result_names.clear();
             self.free_ops.push(op);
         }
-        self.names.touched.forget();
+        self.names.touched.clear();
         Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! Updates locations when ops are created and moved, for programs with locations.
 //!
 //! *Law.* In a program with locations, each op and each argument has one. The location of a new op
-//! is the one set by [`Ir::locate_new`], or else that of its neighbour.
+//! is the one set by [`Ir::set_location_of_new_ops`], or else that of its neighbour.
 
-use super::Point;
-use crate::string::{quoted, text_of};
+use super::InsertionPoint;
+use crate::string::{quoted, text_of_bytes};
 use crate::{Attr, AttrData, Block, Ir, LocationPart, Op, Value};
 
 impl Ir {
@@ -23,15 +23,15 @@ impl Ir {
     }
 
     /// Sets the location of new ops to that of `like`; without `like`, to that of their neighbours.
-    pub fn locate_new(&mut self, like: Option<Op>) {
+    pub fn set_location_of_new_ops(&mut self, like: Option<Op>) {
         if let Some(it) = &mut self.locations {
             it.new = like.and_then(|op| it.ops.get(&op).copied());
         }
     }
 
     /// Returns the location of a position in a file; `0:0` means the whole file.
-    pub fn place_attr(&mut self, file: &str, line: usize, column: usize) -> Attr {
-        let file = quoted(&text_of(file.to_owned().into_bytes()));
+    pub fn file_location(&mut self, file: &str, line: usize, column: usize) -> Attr {
+        let file = quoted(&text_of_bytes(file.to_owned().into_bytes()));
         self.location_attr(&format!("{file}:{line}:{column}"))
     }
 
@@ -41,8 +41,8 @@ impl Ir {
     }
 
     fn location_attr(&mut self, text: &str) -> Attr {
-        let text = self.interner.name(text);
-        self.interner.attr(AttrData::Location([LocationPart::Text(text)].into()))
+        let text = self.interner.intern_name(text);
+        self.interner.intern_attr(AttrData::Location([LocationPart::Text(text)].into()))
     }
 
     /// Sets the locations of an op and of all ops and arguments in it to `loc(unknown)`.
@@ -63,13 +63,15 @@ impl Ir {
     }
 
     /// Sets the location of a new op that was inserted at `at`.
-    pub(super) fn locate(&mut self, op: Op, at: Point) {
+    pub(super) fn set_default_location(&mut self, op: Op, at: InsertionPoint) {
         if self.locations.is_none() {
             return;
         }
         let neighbour = match at {
-            Point::Before(it) | Point::After(it) => Some(it),
-            Point::Start(block) | Point::End(block) => self.region(self.block(block).region).parent,
+            InsertionPoint::Before(it) | InsertionPoint::After(it) => Some(it),
+            InsertionPoint::Start(block) | InsertionPoint::End(block) => {
+                self.region(self.block(block).region).parent
+            }
         };
         let new = self.locations.as_ref().and_then(|it| it.new);
         let known = new.or_else(|| self.location(neighbour?));
@@ -78,7 +80,7 @@ impl Ir {
     }
 
     /// Sets the location of a new block argument to that of the enclosing op.
-    pub(super) fn locate_argument(&mut self, value: Value, block: Block) {
+    pub(super) fn set_argument_location(&mut self, value: Value, block: Block) {
         if self.locations.is_none() {
             return;
         }

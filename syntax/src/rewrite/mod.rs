@@ -66,13 +66,13 @@ mod locations;
 #[cfg(test)]
 mod tests;
 
-pub use crate::ir::changes::Change;
+pub use crate::ir::changes::IrChange;
 pub use builder::{Builder, NewOp};
 pub use erase::InUse;
 
 /// A position at which an op can be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Point {
+pub enum InsertionPoint {
     /// Right before an op, in its block.
     Before(Op),
     /// Right after an op, in its block.
@@ -85,22 +85,22 @@ pub enum Point {
 
 impl Ir {
     /// The block at the top level of the first chunk.
-    pub fn top(&self) -> Block {
+    pub fn top_block(&self) -> Block {
         let chunk = self.items(self.root).next();
         let region = chunk.and_then(|it| self.op(it).regions.first()).map_or(self.root, |it| it.1);
         self.region(region).entry
     }
 
     /// The region that contains a point, and the number of items before it.
-    fn spot(&self, at: Point) -> (Region, usize) {
+    fn resolve_point(&self, at: InsertionPoint) -> (Region, usize) {
         match at {
-            Point::Before(op) => (self.op(op).parent, self.rank(op)),
-            Point::After(op) => (self.op(op).parent, self.rank(op) + 1),
-            Point::Start(block) => {
+            InsertionPoint::Before(op) => (self.op(op).parent, self.rank(op)),
+            InsertionPoint::After(op) => (self.op(op).parent, self.rank(op) + 1),
+            InsertionPoint::Start(block) => {
                 let data = self.block(block);
                 (data.region, data.label.map_or(0, |label| self.rank(label) + 1))
             }
-            Point::End(block) => {
+            InsertionPoint::End(block) => {
                 let data = self.block(block);
                 let next = match data.label {
                     Some(label) => seq::next_label(self, label),
@@ -112,25 +112,25 @@ impl Ir {
         }
     }
 
-    fn put(&mut self, item: Op, (region, rank): (Region, usize)) {
+    fn insert_item(&mut self, item: Op, (region, rank): (Region, usize)) {
         self.ops[item.index()].parent = region;
-        seq::note_own(self, item);
-        seq::insert(self, region, rank, &[seq::Piece::Item(item, 0)]);
-        self.note_change(item, true);
+        seq::update_own_sums(self, item);
+        seq::insert(self, region, rank, &[seq::SeqPiece::Item(item, 0)]);
+        self.record_change(item, true);
     }
 
     /// Creates an op at a position. Its operands may be any values; the verifier checks that they
     /// dominate the op.
-    pub fn insert(&mut self, new: NewOp, at: Point) -> Op {
-        let place = self.spot(at);
-        let name = self.interner.name(&new.name);
+    pub fn insert(&mut self, new: NewOp, at: InsertionPoint) -> Op {
+        let place = self.resolve_point(at);
+        let name = self.interner.intern_name(&new.name);
         let kind = self.interner.op_kind(name);
         let op = self.new_op(OpData { form: Form::Generic, name, ..OpData::new(place.0, kind) });
-        self.put(op, place);
-        self.locate(op, at);
+        self.insert_item(op, place);
+        self.set_default_location(op, at);
         for &ty in &new.results {
             let number = self.ops[op.index()].results.len() as u32;
-            let value = self.unnamed(Def::Result(op, number), ty);
+            let value = self.new_unnamed_value(Def::Result(op, number), ty);
             self.ops[op.index()].results.push(value);
         }
         for _ in 0..new.n_regions {
@@ -148,18 +148,18 @@ impl Ir {
             }
         }
         let passed: Vec<&[Value]> = new.successors.iter().map(|it| it.1.as_slice()).collect();
-        self.wire(op, &new.operands, &passed);
+        self.link_operands(op, &new.operands, &passed);
         for (name, attr) in &new.attrs {
             self.set_attr(op, name, *attr);
         }
         op
     }
 
-    fn unnamed(&mut self, def: Def, ty: Type) -> Value {
+    fn new_unnamed_value(&mut self, def: Def, ty: Type) -> Value {
         self.new_value(ValueData {
             def,
             ty,
-            guessed: false,
+            is_guessed: false,
             name: Name::EMPTY,
             number: 0,
             span: Span::default(),
@@ -169,7 +169,7 @@ impl Ir {
 
     /// Sets and links the operands of an op, which must have no linked operands: its own operands,
     /// then those passed to each successor.
-    fn wire(&mut self, op: Op, own: &[Value], passed: &[&[Value]]) {
+    fn link_operands(&mut self, op: Op, own: &[Value], passed: &[&[Value]]) {
         let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
         for &value in own.iter().chain(passed.iter().copied().flatten()) {
             let uses = &mut self.values[value.index()].uses;
@@ -180,7 +180,7 @@ impl Ir {
                 number: 0,
                 span: Span::default(),
                 ty: self.value(value).ty,
-                maybe_argument: false,
+                may_be_argument: false,
                 value: Some(value),
                 slot,
             });
@@ -194,45 +194,46 @@ impl Ir {
                 at = successor.operands.end;
             }
         }
-        self.note_change(op, false);
-        self.count_segments(op, own.len(), passed);
+        self.record_change(op, false);
+        self.set_segment_sizes(op, own.len(), passed);
     }
 
     /// Sets the attributes of a branch that contain the numbers of its operands.
-    fn count_segments(&mut self, op: Op, n_own: usize, passed: &[&[Value]]) {
+    fn set_segment_sizes(&mut self, op: Op, n_own: usize, passed: &[&[Value]]) {
         let count = |it: &[&[Value]]| it.iter().map(|it| it.len() as i64).sum::<i64>();
         let own = n_own as i64;
-        match (self.op(op).kind.spec().passed, passed) {
+        match (self.op(op).kind.spec().passed_operands, passed) {
             (PassedOperands::Segments, [yes, no]) => {
                 let sizes = [own, count(&[yes]), count(&[no])];
-                self.set_segments(op, "operandSegmentSizes", &sizes);
+                self.set_i32_array_attr(op, "operandSegmentSizes", &sizes);
             }
             (PassedOperands::Cases, [default, cases @ ..]) => {
                 let sizes = [own, count(&[default]), count(cases)];
-                self.set_segments(op, "operandSegmentSizes", &sizes);
+                self.set_i32_array_attr(op, "operandSegmentSizes", &sizes);
                 let sizes: Vec<i64> = cases.iter().map(|it| it.len() as i64).collect();
-                self.set_segments(op, "case_operand_segments", &sizes);
+                self.set_i32_array_attr(op, "case_operand_segments", &sizes);
             }
             _ => {}
         }
     }
 
-    fn set_segments(&mut self, op: Op, name: &str, sizes: &[i64]) {
+    fn set_i32_array_attr(&mut self, op: Op, name: &str, sizes: &[i64]) {
         let width = TypeData::Int { width: 32, sign: crate::Sign::Signless };
-        let element = self.interner.ty(width);
-        let mut int =
-            |value: i64| self.interner.attr(AttrData::Int { value: value.into(), ty: element });
+        let element = self.interner.intern_type(width);
+        let mut int = |value: i64| {
+            self.interner.intern_attr(AttrData::Int { value: value.into(), ty: element })
+        };
         let values = sizes.iter().map(|it| int(*it)).collect();
-        let attr = self.interner.attr(AttrData::DenseArray { element, values });
+        let attr = self.interner.intern_attr(AttrData::DenseArray { element, values });
         self.set_attr(op, name, attr);
     }
 
-    fn unwire(&mut self, op: Op) {
+    fn unlink_operands(&mut self, op: Op) {
         for index in 0..self.op(op).operands.len() {
             self.unlink_use((op, index as u32));
         }
         self.ops[op.index()].operands.clear();
-        self.names.touched.forget();
+        self.names.touched.clear();
     }
 
     /// The operands of an op that are not passed to a successor.
@@ -264,17 +265,17 @@ impl Ir {
         uses.push((op, index as u32));
         (operand.ty, operand.name, operand.number) = (ty, Name::EMPTY, 0);
         operand.value = Some(value);
-        self.note_change(op, false);
-        self.names.touched.forget();
+        self.record_change(op, false);
+        self.names.touched.clear();
     }
 
     /// Replaces the own operands of an op. The operands that it passes to successors are unchanged.
     pub fn set_operands(&mut self, op: Op, operands: &[Value]) {
         let n = self.extra(op).successors.len();
         let passed: Vec<Vec<Value>> = (0..n).map(|it| self.passed_operands(op, it)).collect();
-        self.unwire(op);
+        self.unlink_operands(op);
         let passed: Vec<&[Value]> = passed.iter().map(Vec::as_slice).collect();
-        self.wire(op, operands, &passed);
+        self.link_operands(op, operands, &passed);
     }
 
     /// Replaces a successor by a block that is passed `values`.
@@ -290,7 +291,7 @@ impl Ir {
             }
             self.blocks[block.index()].preds.push(used);
         }
-        self.note_change(op, false);
+        self.record_change(op, false);
         if self.passed_operands(op, index) == values {
             // The operands are unchanged, so nothing must be linked again.
             return;
@@ -299,9 +300,9 @@ impl Ir {
         let n = self.extra(op).successors.len();
         let mut passed: Vec<Vec<Value>> = (0..n).map(|it| self.passed_operands(op, it)).collect();
         passed[index] = values.to_vec();
-        self.unwire(op);
+        self.unlink_operands(op);
         let passed: Vec<&[Value]> = passed.iter().map(Vec::as_slice).collect();
-        self.wire(op, &own, &passed);
+        self.link_operands(op, &own, &passed);
     }
 
     /// Replaces all uses of a value by another value.
@@ -343,10 +344,11 @@ impl Ir {
 
     /// Sets an attribute, inherent or discardable.
     pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
-        let name = self.interner.name(name);
+        let name = self.interner.intern_name(name);
         self.change_attrs(op, |ir, attrs| {
             let key = ir.interner.str(name);
-            match attrs.binary_search_by(|it| string::compare(ir.interner.str(it.0), key)) {
+            match attrs.binary_search_by(|it| string::compare_by_bytes(ir.interner.str(it.0), key))
+            {
                 Ok(at) => attrs[at].1 = attr,
                 Err(at) => attrs.insert(at, (name, attr)),
             }
@@ -370,33 +372,33 @@ impl Ir {
             AttrData::String(text, None) => Some((*text, Span::default())),
             _ => None,
         });
-        let paths = self.interner.symbols_in(extra.attrs.iter().map(|it| it.1));
+        let paths = self.interner.symbol_paths_in(extra.attrs.iter().map(|it| it.1));
         let ends = paths.iter().filter_map(|it| Some((*it.last()?, *it.first()?)));
         extra.symbol_uses = ends.map(|(last, first)| (last, first, Span::default())).collect();
         self.ops[op.index()].extra = Some(extra);
-        self.note_change(op, false);
+        self.record_change(op, false);
         self.add_symbols(op);
-        self.names.touched.forget();
+        self.names.touched.clear();
     }
 
     /// Adds a region without blocks after the regions of an op.
     pub(crate) fn add_region(&mut self, op: Op) -> Region {
         let region = self.new_region(Some(op));
         self.ops[op.index()].regions.push((0, region));
-        self.note_change(op, false);
+        self.record_change(op, false);
         region
     }
 
     /// Adds a block after those of a region, with arguments of these types.
     pub fn add_block(&mut self, region: Region, types: &[Type]) -> Block {
         let end = seq::n_items(self, region);
-        self.label(region, end, types)
+        self.insert_label(region, end, types)
     }
 
     /// Adds a block right after another one, with arguments of these types.
     pub fn add_block_after(&mut self, block: Block, types: &[Type]) -> Block {
-        let (region, end) = self.spot(Point::End(block));
-        self.label(region, end, types)
+        let (region, end) = self.resolve_point(InsertionPoint::End(block));
+        self.insert_label(region, end, types)
     }
 
     /// Moves the regions of `from`, with their contents, to `to`, which must have none.
@@ -410,21 +412,21 @@ impl Ir {
             self.regions[region.index()].parent = Some(to);
         }
         self.ops[to.index()].regions = regions;
-        self.note_change(from, false);
-        self.note_change(to, false);
+        self.record_change(from, false);
+        self.record_change(to, false);
     }
 
     /// Splits a block before an op. The op and the following ops move to the new block, which has
     /// arguments of these types. Branches to the old block still branch to it.
     pub fn split_before(&mut self, op: Op, types: &[Type]) -> Block {
-        let (region, rank) = self.spot(Point::Before(op));
-        self.label(region, rank, types)
+        let (region, rank) = self.resolve_point(InsertionPoint::Before(op));
+        self.insert_label(region, rank, types)
     }
 
-    fn label(&mut self, region: Region, rank: usize, types: &[Type]) -> Block {
+    fn insert_label(&mut self, region: Region, rank: usize, types: &[Type]) -> Block {
         let label =
             self.new_op(OpData { form: Form::Custom, ..OpData::new(region, OpKind::Label) });
-        self.put(label, (region, rank));
+        self.insert_item(label, (region, rank));
         let block = self.new_block(region, Some(label));
         self.set_label_block(label, Some(block));
         for ty in types {
@@ -436,12 +438,12 @@ impl Ir {
     /// Adds an argument after the arguments of a block.
     pub fn add_argument(&mut self, block: Block, ty: Type) -> Value {
         let number = self.block(block).args.len() as u32;
-        let value = self.unnamed(Def::Argument(block, number), ty);
+        let value = self.new_unnamed_value(Def::Argument(block, number), ty);
         self.blocks[block.index()].args.push(value);
-        self.locate_argument(value, block);
+        self.set_argument_location(value, block);
         if let Some(label) = self.block(block).label {
             self.ops[label.index()].results.push(value);
-            self.note_change(label, false);
+            self.record_change(label, false);
         }
         value
     }
@@ -481,7 +483,7 @@ impl Ir {
         }
         if let Some(label) = self.block(block).label {
             self.ops[label.index()].results = args.iter().copied().collect();
-            self.note_change(label, false);
+            self.record_change(label, false);
         }
         self.blocks[block.index()].args = args;
         Ok(())
@@ -491,23 +493,23 @@ impl Ir {
     ///
     /// # Panics
     /// If that position is inside the op.
-    pub fn move_op(&mut self, op: Op, to: Point) {
-        if matches!(to, Point::Before(it) | Point::After(it) if it == op) {
+    pub fn move_op(&mut self, op: Op, to: InsertionPoint) {
+        if matches!(to, InsertionPoint::Before(it) | InsertionPoint::After(it) if it == op) {
             return;
         }
-        let target = self.spot(to).0;
+        let target = self.resolve_point(to).0;
         let is_inside = self.op(op).regions.iter().any(|&(_, it)| self.region_encloses(it, target));
         assert!(!is_inside, "an op cannot be moved into itself");
         self.remove_symbols(op);
-        self.take_out(op);
-        let place = self.spot(to);
-        self.put(op, place);
+        self.remove_item(op);
+        let place = self.resolve_point(to);
+        self.insert_item(op, place);
         self.add_symbols(op);
-        self.names.touched.forget();
+        self.names.touched.clear();
     }
 
-    fn take_out(&mut self, item: Op) {
-        self.note_change(item, true);
+    fn remove_item(&mut self, item: Op) {
+        self.record_change(item, true);
         seq::remove(self, item);
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::{Region, Source, print};
 
 /// Checks that all tables agree with the ops.
-pub(crate) fn check(ir: &Ir) {
+pub(crate) fn check_tables(ir: &Ir) {
     let mut uses: Vec<(Value, (Op, u32))> = Vec::new();
     let mut preds: Vec<(Block, (Op, u32))> = Vec::new();
     let mut n_ops = 0;
@@ -76,7 +76,7 @@ pub(crate) fn check(ir: &Ir) {
         assert!(defs.iter().all(|&it| ir.is_alive(it) && ir.op(it).parent == region));
         assert!(defs.windows(2).all(|it| ir.is_before(it[0], it[1])));
     }
-    assert_eq!(ir.bounds().0, n_ops + ir.free_ops.len(), "what is not in the program is free");
+    assert_eq!(ir.n_slots().0, n_ops + ir.free_ops.len(), "what is not in the program is free");
 }
 
 /// Checks that the printed program parses to an equal program, in both forms.
@@ -89,8 +89,8 @@ fn check_print(ir: &Ir) {
     }
 }
 
-fn prints(ir: &Ir, expected: &Expect) {
-    check(ir);
+fn check_printed(ir: &Ir, expected: &Expect) {
+    check_tables(ir);
     check_print(ir);
     expected.assert_eq(&print::custom(ir));
 }
@@ -99,7 +99,7 @@ fn read(text: &str) -> Ir {
     let source = Source::new(text);
     assert!(source.problems().is_empty(), "{:?}", source.problems());
     let ir = source.into_ir();
-    check(&ir);
+    check_tables(&ir);
     ir
 }
 
@@ -130,7 +130,7 @@ func.func private @g(i32)
 ";
 
 #[test]
-fn without_text_nothing_goes_without_saying() {
+fn detaching_adds_implicit_parts() {
     let text = Source::new(LOOP);
     let generic = print::generic(text.ir());
     let ir = read(LOOP);
@@ -153,11 +153,11 @@ fn ops_are_built_inserted_and_rewired() {
     let add = find(&ir, "noisy.add");
     let result = ir.op(add).results[0];
     let reduce = NewOp::new("noisy.reduce_noise").operands(&[result]).results(&[Type::NOISY]);
-    let reduce = ir.insert(reduce, Point::After(add));
+    let reduce = ir.insert(reduce, InsertionPoint::After(add));
     let reduced = ir.op(reduce).results[0];
     ir.replace_uses_if(result, reduced, |op, _| op != reduce);
     assert_eq!(ir.verify(), []);
-    prints(
+    check_printed(
         &ir,
         &expect![[r#"
         module {
@@ -182,23 +182,23 @@ fn ops_are_built_inserted_and_rewired() {
 }
 
 #[test]
-fn branches_count_what_they_pass() {
+fn branches_store_segment_sizes() {
     let mut ir = Ir::new();
-    let top = Point::End(ir.top());
-    let (func, entry) = Builder::new(&mut ir, top).func("f", &[Type::I1, Type::INDEX], &[]);
+    let top = InsertionPoint::End(ir.top_block());
+    let (func, entry) = Builder::new(&mut ir, top).insert_func("f", &[Type::I1, Type::INDEX], &[]);
     let body = ir.op(func).regions[0].1;
     let target = ir.add_block(body, &[Type::INDEX]);
     let end = ir.add_block(body, &[]);
     let args = ir.block(entry).args.clone();
-    let mut builder = Builder::new(&mut ir, Point::End(entry));
+    let mut builder = Builder::new(&mut ir, InsertionPoint::End(entry));
     let branch = NewOp::new("cf.cond_br").operands(&args[..1]);
     let branch = builder.insert(branch.successor(target, &args[1..]).successor(end, &[]));
-    builder.go(Point::End(target));
+    builder.set_insertion_point(InsertionPoint::End(target));
     builder.insert(NewOp::new("cf.br").successor(end, &[]));
-    builder.go(Point::End(end));
+    builder.set_insertion_point(InsertionPoint::End(end));
     builder.insert(NewOp::new("func.return"));
     assert_eq!(ir.verify(), []);
-    prints(
+    check_printed(
         &ir,
         &expect![[r#"
         module {
@@ -219,7 +219,7 @@ fn branches_count_what_they_pass() {
     ir.set_successor(jump.expect("the other branch"), 0, end, &args[..1]);
     ir.set_operands(branch, &args[..1]);
     assert_eq!(ir.verify(), []);
-    prints(
+    check_printed(
         &ir,
         &expect![[r#"
         module {
@@ -240,14 +240,14 @@ fn branches_count_what_they_pass() {
 }
 
 #[test]
-fn what_is_used_is_not_erased() {
+fn does_not_erase_used_ops() {
     let mut ir = read(LOOP);
     let constant = find(&ir, "arith.constant");
     let value = ir.op(constant).results[0];
     assert_eq!(ir.erase(constant), Err(InUse::Value(value)));
     let func = find(&ir, "func.func");
     ir.erase(func).expect("nothing outside uses what is in it");
-    prints(
+    check_printed(
         &ir,
         &expect![[r#"
         module {
@@ -258,13 +258,13 @@ fn what_is_used_is_not_erased() {
 }
 
 #[test]
-fn ops_move_with_all_that_is_in_them() {
+fn moves_ops_with_their_contents() {
     let mut ir = read(LOOP);
     let outer = find(&ir, "scf.for");
     let inner = find(&ir, "affine.for");
-    ir.move_op(inner, Point::Before(outer));
+    ir.move_op(inner, InsertionPoint::Before(outer));
     assert_eq!(ir.verify(), []);
-    prints(
+    check_printed(
         &ir,
         &expect![[r#"
         module {
@@ -294,9 +294,9 @@ fn blocks_are_split() {
     let block = ir.block_of(ret);
     let after = ir.split_before(ret, &[]);
     assert!(!ir.verify().is_empty(), "the first block has no terminator");
-    ir.insert(NewOp::new("cf.br").successor(after, &[]), Point::End(block));
+    ir.insert(NewOp::new("cf.br").successor(after, &[]), InsertionPoint::End(block));
     assert_eq!(ir.verify(), []);
-    prints(
+    check_printed(
         &ir,
         &expect![[r#"
         module {
@@ -315,15 +315,15 @@ fn blocks_are_split() {
 fn symbols_follow_their_attributes() {
     let mut ir =
         read("func.func @f() {\n  call @g() : () -> ()\n  return\n}\nfunc.func private @g()");
-    let name = ir.interner.name("h");
-    let attr = ir.interner.attr(AttrData::String(name, None));
+    let name = ir.interner.intern_name("h");
+    let attr = ir.interner.intern_attr(AttrData::String(name, None));
     let mut ops = ir.functions();
     let g = ops.pop().expect("two functions");
     ir.set_attr(g, "sym_name", attr);
-    check(&ir);
+    check_tables(&ir);
     let codes: Vec<_> = ir.verify().iter().map(|it| it.1.code).collect();
     assert_eq!(codes, [crate::Code::UnknownFunction]);
-    let callee = ir.interner.attr(AttrData::Symbol([name].into()));
+    let callee = ir.interner.intern_attr(AttrData::Symbol([name].into()));
     let call = find(&ir, "func.call");
     ir.set_attr(call, "callee", callee);
     assert_eq!(ir.verify(), []);
@@ -331,13 +331,13 @@ fn symbols_follow_their_attributes() {
 }
 
 /// One step of a random script: the action, and three numbers that select its operands.
-type Step = (u8, u32, u32, u32);
+type ScriptStep = (u8, u32, u32, u32);
 
 /// Runs a step if it is possible. Values are used only where their names are visible.
-fn step(ir: &mut Ir, (what, a, b, c): Step) {
+fn run_step(ir: &mut Ir, (what, a, b, c): ScriptStep) {
     let mut ops = Vec::new();
     ir.walk(ir.root(), &mut |op| ops.push(op));
-    let mut blocks: Vec<Block> = vec![ir.top()];
+    let mut blocks: Vec<Block> = vec![ir.top_block()];
     let mut regions: Vec<Region> = Vec::new();
     for &op in &ops {
         for &(_, region) in &ir.op(op).regions {
@@ -380,7 +380,7 @@ fn step(ir: &mut Ir, (what, a, b, c): Step) {
                 (0..c % 3).filter_map(|n| pick(values.len(), b + n).map(|it| values[it])).collect();
             let types = [Type::I1, Type::INDEX];
             let new = NewOp::new("x.y").operands(&operands).results(&types[..(b % 3) as usize]);
-            ir.insert(new.regions((c % 5 / 4) as usize), Point::End(block));
+            ir.insert(new.regions((c % 5 / 4) as usize), InsertionPoint::End(block));
         }
         3 => {
             if let Some(at) = pick(regions.len(), a) {
@@ -403,7 +403,11 @@ fn step(ir: &mut Ir, (what, a, b, c): Step) {
                         ir.value(it).uses.iter().all(|&(user, _)| ir.encloses(to, user))
                     });
                 if !inside && users_see && to == ir.op(op).parent {
-                    let at = if c % 2 == 0 { Point::Start(other) } else { Point::End(other) };
+                    let at = if c % 2 == 0 {
+                        InsertionPoint::Start(other)
+                    } else {
+                        InsertionPoint::End(other)
+                    };
                     ir.move_op(op, at);
                 }
             }
@@ -468,7 +472,10 @@ fn step(ir: &mut Ir, (what, a, b, c): Step) {
             if let Some(at) = pick(targets.len(), b) {
                 let values = visible(ir, region);
                 let passed: Vec<Value> = values.into_iter().take((c % 3) as usize).collect();
-                ir.insert(NewOp::new("cf.br").successor(targets[at], &passed), Point::End(block));
+                ir.insert(
+                    NewOp::new("cf.br").successor(targets[at], &passed),
+                    InsertionPoint::End(block),
+                );
             }
         }
     }
@@ -478,13 +485,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn random_scripts_keep_the_laws(steps in prop::collection::vec(any::<Step>(), 1..60)) {
+    fn random_scripts_keep_the_laws(steps in prop::collection::vec(any::<ScriptStep>(), 1..60)) {
         let mut ir = read(LOOP);
         let mut done = String::new();
         for it in steps {
             let _ = writeln!(done, "{it:?}");
-            step(&mut ir, it);
-            check(&ir);
+            run_step(&mut ir, it);
+            check_tables(&ir);
         }
         let generic = print::generic(&ir);
         let again = Source::new(&generic);

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use super::Source;
 use crate::laws::check_ranges;
-use crate::work::counted;
+use crate::work::count_steps_of;
 
 /// Texts that grow with `n`. Each is difficult to parse efficiently.
-fn texts(n: usize) -> Vec<(&'static str, String)> {
+fn growing_texts(n: usize) -> Vec<(&'static str, String)> {
     let r = |text: &str| text.repeat(n);
     let f = |body: String| format!("func.func @f(%a: i32) {{\n{body}\n  return\n}}\n");
     vec![
@@ -84,8 +84,8 @@ fn blocks_in_a_cycle(n: usize) -> String {
 }
 
 #[test]
-fn anything_is_read() {
-    for (name, text) in texts(40) {
+fn reads_any_text() {
+    for (name, text) in growing_texts(40) {
         let mut source = Source::new(&text);
         check_ranges(&source);
         // The text is also shortened character by character by edits.
@@ -101,8 +101,8 @@ fn anything_is_read() {
 }
 
 #[test]
-fn depth_costs_no_stack() {
-    for (name, text) in texts(100_000) {
+fn reads_deep_nesting_without_recursion() {
+    for (name, text) in growing_texts(100_000) {
         // Other long texts are part of another test.
         if name.starts_with("nested") || text.len() <= 200_000 {
             Source::new(&text);
@@ -112,9 +112,9 @@ fn depth_costs_no_stack() {
 
 #[test]
 fn work_is_in_proportion_to_size() {
-    for ((name, small), (_, large)) in texts(1_000).into_iter().zip(texts(10_000)) {
+    for ((name, small), (_, large)) in growing_texts(1_000).into_iter().zip(growing_texts(10_000)) {
         let work = |text: &str| {
-            let (source, n) = counted(|| Source::new(text));
+            let (source, n) = count_steps_of(|| Source::new(text));
             drop(source);
             n
         };

@@ -21,25 +21,25 @@ const MAX_ITEMS: usize = 4096;
 /// Maximum number of wrong braces that are searched in a text.
 const MAX_BRACES: usize = 16;
 
-type Placed = (Op, Range<usize>, Problem);
+type PlacedProblem = (Op, Range<usize>, Problem);
 
 /// The problems that are consequences of wrong braces.
 #[derive(Default)]
-struct Dropped {
+struct BraceConsequences {
     n_searched: usize,
     /// Ranges inside ops with an unclosed region.
-    inside: Vec<Range<usize>>,
+    inside_unclosed: Vec<Range<usize>>,
     /// Ranges that follow an op that ends too early, each with the region that contains the op.
-    behind: Vec<(Region, Range<usize>)>,
+    after_early_end: Vec<(Region, Range<usize>)>,
     /// Unmatched braces that are explained by another reported problem.
-    own: FxHashSet<Op>,
+    explained_braces: FxHashSet<Op>,
     /// Unknown ops.
-    unknown: FxHashSet<Op>,
+    unknown_ops: FxHashSet<Op>,
 }
 
 /// A step through the text inside an op, in textual order.
 #[derive(Clone, Copy)]
-enum Step {
+enum BraceStep {
     /// The enclosing op, and an item.
     Item(Op, Op),
     /// The enclosing op, and an item that is followed by junk.
@@ -50,14 +50,17 @@ enum Step {
 
 impl Source {
     /// Moves problems about braces to the braces, and drops the problems that follow from them.
-    pub(super) fn place_braces(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
-        let is_about = |it: &Placed| {
+    pub(super) fn locate_brace_problems(
+        &self,
+        mut problems: Vec<PlacedProblem>,
+    ) -> Vec<PlacedProblem> {
+        let is_about = |it: &PlacedProblem| {
             matches!(it.2.code, Code::UnclosedRegion | Code::ExpectedOperation | Code::UnknownOp)
         };
         if !problems.iter().any(is_about) {
             return problems;
         }
-        let mut dropped = Dropped::default();
+        let mut dropped = BraceConsequences::default();
         for placed in &mut problems {
             let (op, range, problem) = &*placed;
             let (op, at) = (*op, range.start);
@@ -67,24 +70,24 @@ impl Source {
             }
             if problem.code == Code::UnclosedRegion {
                 dropped.n_searched += 1;
-                if let Some((_, place)) = self.left_open(op) {
-                    dropped.inside.push(place.start..self.ir.range(op).end);
+                if let Some((_, place)) = self.find_missing_brace(op) {
+                    dropped.inside_unclosed.push(place.start..self.ir.range(op).end);
                     placed.1 = place;
                 }
             } else if is_unmatched {
                 dropped.n_searched += 1;
-                let extra = self.extra_brace(op);
+                let extra = self.find_extra_brace(op);
                 if extra.is_some_and(|it| self.has_broken_brace(it.0)) {
-                    dropped.own.insert(op);
+                    dropped.explained_braces.insert(op);
                 } else if let Some((closed, brace)) = extra {
                     let end = self.next_function(closed).map_or(at, |it| self.ir.start(it)).min(at);
-                    dropped.behind.push((self.ir.op(closed).parent, brace + 1..end));
+                    dropped.after_early_end.push((self.ir.op(closed).parent, brace + 1..end));
                     placed.1 = brace..brace + 1;
-                } else if let Some((function, end)) = self.without_body(op) {
-                    dropped.behind.push((self.ir.op(function).parent, end..at));
+                } else if let Some((function, end)) = self.function_without_body(op) {
+                    dropped.after_early_end.push((self.ir.op(function).parent, end..at));
                     if self.ir.has_problem(function) {
                         // The problem of the header is reported.
-                        dropped.own.insert(op);
+                        dropped.explained_braces.insert(op);
                     } else {
                         let span = self.ir.op(function).name_span;
                         let name = self.ir.extra(function).symbol;
@@ -96,27 +99,33 @@ impl Source {
                 }
             }
         }
-        let is_unknown = |it: &&Placed| it.2.code == Code::UnknownOp;
-        dropped.unknown = problems.iter().filter(is_unknown).map(|it| it.0).collect();
+        let is_unknown = |it: &&PlacedProblem| it.2.code == Code::UnknownOp;
+        dropped.unknown_ops = problems.iter().filter(is_unknown).map(|it| it.0).collect();
         problems.retain(|it| !self.is_dropped(it, &dropped));
         problems
     }
 
-    fn is_dropped(&self, (op, range, problem): &Placed, dropped: &Dropped) -> bool {
+    fn is_dropped(
+        &self,
+        (op, range, problem): &PlacedProblem,
+        dropped: &BraceConsequences,
+    ) -> bool {
         let region = self.ir.op(*op).parent;
         let is_behind = || {
-            let mut behind = dropped.behind.iter();
-            behind.any(|it| it.1.contains(&range.start) && self.is_in(region, it.0))
+            let mut behind = dropped.after_early_end.iter();
+            behind.any(|it| it.1.contains(&range.start) && self.is_region_in(region, it.0))
         };
         match problem.code {
             Code::UnknownOp if self.slice(range.clone()) == "return" => {
                 // In an unknown op, `return` may be correct.
                 let around = self.ir.region(region).parent;
-                around.is_some_and(|it| dropped.unknown.contains(&it))
-                    || dropped.inside.iter().any(|it| it.contains(&range.start))
+                around.is_some_and(|it| dropped.unknown_ops.contains(&it))
+                    || dropped.inside_unclosed.iter().any(|it| it.contains(&range.start))
                     || is_behind()
             }
-            Code::ExpectedOperation if self.is_brace(range.start) => dropped.own.contains(op),
+            Code::ExpectedOperation if self.is_brace(range.start) => {
+                dropped.explained_braces.contains(op)
+            }
             Code::ExpectedOperation => self.rope.byte(range.start) == b'^' && is_behind(),
             Code::UndefinedValue | Code::UndefinedBlock | Code::MisplacedOp => is_behind(),
             _ => false,
@@ -125,7 +134,7 @@ impl Source {
 
     /// The range of an op from its start to the end of its name; empty for a broken op without a
     /// name.
-    pub(super) fn head(&self, op: Op) -> Range<usize> {
+    pub(super) fn op_head(&self, op: Op) -> Range<usize> {
         let start = self.ir.range(op).start;
         start..self.ir.name_range(op).end.max(start)
     }
@@ -135,7 +144,7 @@ impl Source {
     }
 
     /// Returns true if `region` is `outer`, or nested in it without an intermediate function.
-    fn is_in(&self, mut region: Region, outer: Region) -> bool {
+    fn is_region_in(&self, mut region: Region, outer: Region) -> bool {
         while region != outer {
             let parent = self.ir.region(region).parent;
             let Some(parent) = parent.filter(|&it| self.ir.op(it).kind != OpKind::FuncFunc) else {
@@ -154,15 +163,15 @@ impl Source {
 
     /// Calls `found` with the steps through an op, in textual order, and returns the first result
     /// that is not `None`.
-    fn walk<T>(&self, op: Op, mut found: impl FnMut(Step) -> Option<T>) -> Option<T> {
-        let inside = |op: Op, open: &mut Vec<Step>| {
+    fn find_step<T>(&self, op: Op, mut found: impl FnMut(BraceStep) -> Option<T>) -> Option<T> {
+        let inside = |op: Op, open: &mut Vec<BraceStep>| {
             for &(_, region) in self.ir.op(op).regions.iter().rev() {
-                if self.ir.region(region).closed {
+                if self.ir.region(region).is_closed {
                     let end = self.ir.region_start(region) + self.ir.region_len(region);
-                    open.push(Step::Close(op, end));
+                    open.push(BraceStep::Close(op, end));
                 }
                 let items: Vec<Op> = self.ir.items(region).take(MAX_ITEMS).collect();
-                open.extend(items.into_iter().rev().map(|it| Step::Item(op, it)));
+                open.extend(items.into_iter().rev().map(|it| BraceStep::Item(op, it)));
             }
         };
         let mut open = Vec::new();
@@ -176,8 +185,8 @@ impl Source {
             if let Some(it) = found(step) {
                 return Some(it);
             }
-            if let Step::Item(around, op) = step {
-                open.push(Step::Behind(around, op));
+            if let BraceStep::Item(around, op) = step {
+                open.push(BraceStep::Behind(around, op));
                 inside(op, &mut open);
             }
         }
@@ -187,20 +196,24 @@ impl Source {
     /// The first position in an op at which a closing brace seems to be missing, with the op that
     /// lacks it (`op` or a nested one): an item that is not indented deeper than the enclosing op,
     /// or a closing brace that is indented less than its op.
-    pub(super) fn left_open(&self, op: Op) -> Option<(Op, Range<usize>)> {
-        self.walk(op, |step| match step {
-            Step::Item(_, it) if self.ir.op(it).kind == OpKind::Label => None,
-            Step::Item(around, it) => {
-                let place = self.head(it);
+    pub(super) fn find_missing_brace(&self, op: Op) -> Option<(Op, Range<usize>)> {
+        self.find_step(op, |step| match step {
+            BraceStep::Item(_, it) if self.ir.op(it).kind == OpKind::Label => None,
+            BraceStep::Item(around, it) => {
+                let place = self.op_head(it);
                 self.is_outdented(around, place.start).then_some((around, place))
             }
-            Step::Behind(around, it) => {
-                let problem =
-                    self.ir.extra(it).problems.last().filter(|_| self.ir.is_followed(it))?;
+            BraceStep::Behind(around, it) => {
+                let problem = self
+                    .ir
+                    .extra(it)
+                    .problems
+                    .last()
+                    .filter(|_| self.ir.is_followed_by_junk(it))?;
                 let place = self.ir.absolute(it, problem.span);
                 self.is_outdented(around, place.start).then_some((around, place))
             }
-            Step::Close(of, brace) => {
+            BraceStep::Close(of, brace) => {
                 let (inner, outer) = self.indentations(of, brace)?;
                 (inner < outer).then_some((of, brace..brace + 1))
             }
@@ -223,7 +236,7 @@ impl Source {
 
     /// The brace that closes an op too early before an unmatched brace, with that op: the brace is
     /// indented deeper than the op.
-    pub(super) fn extra_brace(&self, unmatched: Op) -> Option<(Op, usize)> {
+    pub(super) fn find_extra_brace(&self, unmatched: Op) -> Option<(Op, usize)> {
         let before = std::iter::successors(self.ir.prev(unmatched), |&it| self.ir.prev(it));
         let closed = before
             .take(MAX_ITEMS)
@@ -233,9 +246,9 @@ impl Source {
             let (inner, outer) = self.indentations(of, brace)?;
             (inner > outer).then_some((of, brace))
         };
-        self.walk(closed, |step| match step {
-            Step::Close(of, brace) => is_early(of, brace),
-            Step::Item(..) | Step::Behind(..) => None,
+        self.find_step(closed, |step| match step {
+            BraceStep::Close(of, brace) => is_early(of, brace),
+            BraceStep::Item(..) | BraceStep::Behind(..) => None,
         })
     }
 
@@ -247,8 +260,8 @@ impl Source {
                 && self.ir.is_broken(it)
                 && self.slice(self.ir.head_range(it)).contains(['{', '}'])
         };
-        let found = self.walk(op, |step| match step {
-            Step::Item(_, it) => has_brace(it).then_some(()),
+        let found = self.find_step(op, |step| match step {
+            BraceStep::Item(_, it) => has_brace(it).then_some(()),
             _ => None,
         });
         found.is_some()
@@ -256,13 +269,13 @@ impl Source {
 
     /// The function before an unmatched brace that has no body although the following lines are
     /// indented deeper, and the end of its header.
-    fn without_body(&self, unmatched: Op) -> Option<(Op, usize)> {
+    fn function_without_body(&self, unmatched: Op) -> Option<(Op, usize)> {
         let mut before = self.ir.prev(unmatched);
         for _ in 0..MAX_ITEMS {
             let op = before?;
             let data = self.ir.op(op);
             if data.kind == OpKind::FuncFunc {
-                let (start, end) = if self.ir.is_followed(op) {
+                let (start, end) = if self.ir.is_followed_by_junk(op) {
                     let problem = self.ir.extra(op).problems.last()?;
                     let start = self.ir.absolute(op, problem.span).start;
                     let header = self.slice(self.ir.range(op).start..start);

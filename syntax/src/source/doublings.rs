@@ -4,7 +4,7 @@
 use super::Source;
 
 /// `{sigil}0 = {first}`, then sixty definitions that each use the previous alias twice.
-fn doublings(sigil: &str, first: &str, double: impl Fn(&str) -> String) -> String {
+fn nested_aliases(sigil: &str, first: &str, double: impl Fn(&str) -> String) -> String {
     let mut out = format!("{sigil}0 = {first}\n");
     for n in 1..=60 {
         out += &format!("{sigil}{n} = {}\n", double(&format!("{sigil}{}", n - 1)));
@@ -18,11 +18,11 @@ fn messages(text: &str) -> Vec<String> {
 
 #[test]
 fn types_of_types_are_compared_by_identity() {
-    let text = doublings("!a", "i32", |it| format!("tuple<{it}, {it}>"))
-        + &doublings("!b", "i32", |it| format!("tuple<{it}, {it}>"))
-        + &doublings("!c", "!x.y<a, b>", |it| format!("tuple<{it}, {it}>"))
-        + &doublings("!d", "!x.y<a,b>", |it| format!("tuple<{it}, {it}>"))
-        + &doublings("!e", "f32", |it| format!("tuple<{it}, {it}>"))
+    let text = nested_aliases("!a", "i32", |it| format!("tuple<{it}, {it}>"))
+        + &nested_aliases("!b", "i32", |it| format!("tuple<{it}, {it}>"))
+        + &nested_aliases("!c", "!x.y<a, b>", |it| format!("tuple<{it}, {it}>"))
+        + &nested_aliases("!d", "!x.y<a,b>", |it| format!("tuple<{it}, {it}>"))
+        + &nested_aliases("!e", "f32", |it| format!("tuple<{it}, {it}>"))
         + "func.func @f(%a: !a60, %c: !c60, %e: !e60) -> !b60 {
   \"test.same\"(%a) : (!b60) -> ()
   \"test.blanks\"(%c) : (!d60) -> ()
@@ -42,9 +42,9 @@ func.func @g(%a: !a60) {
 
 #[test]
 fn locations_and_attributes_are_shared() {
-    let loc = doublings("#l", "loc(\"a\")", |it| format!("loc(fused[{it}, {it}])"));
-    let list = doublings("#a", "1 : i32", |it| format!("[{it}, {it}]"));
-    let dict = doublings("#d", "1 : i32", |it| format!("{{x = {it}, y = {it}}}"));
+    let loc = nested_aliases("#l", "loc(\"a\")", |it| format!("loc(fused[{it}, {it}])"));
+    let list = nested_aliases("#a", "1 : i32", |it| format!("[{it}, {it}]"));
+    let dict = nested_aliases("#d", "1 : i32", |it| format!("{{x = {it}, y = {it}}}"));
     let text =
         loc + &list + &dict + "\"test.a\"() {a = #a60, d = #d60, l = #l60} : () -> () loc(#l60)\n";
     assert_eq!(messages(&text), [""; 0]);
@@ -59,13 +59,13 @@ fn locations_and_attributes_are_shared() {
 }
 
 #[test]
-fn what_must_be_spelled_out_has_a_limit() {
+fn limits_the_length_of_expanded_aliases() {
     for (sigil, first, double) in [
         ("!a", "!x.y", "!x.y<$, $>"),
         ("#a", "#x.y", "#x.y<$, $>"),
         ("#a", "1 : i32", "distinct[0]<[$, $]>"),
     ] {
-        let text = doublings(sigil, first, |it| double.replace('$', it));
+        let text = nested_aliases(sigil, first, |it| double.replace('$', it));
         let found = messages(&text);
         assert!(found[0].contains("with its aliases expanded"), "{found:?}");
     }
@@ -73,7 +73,7 @@ fn what_must_be_spelled_out_has_a_limit() {
 
 #[test]
 fn a_document_with_doublings_can_be_edited() {
-    let text = doublings("!a", "i32", |it| format!("tuple<{it}, {it}>"))
+    let text = nested_aliases("!a", "i32", |it| format!("tuple<{it}, {it}>"))
         + "func.func @f(%a: !a60) -> !a60 {\n  return %a : !a60\n}\n";
     let mut source = Source::new(&text);
     let at = text.find("i32").expect("the first alias");

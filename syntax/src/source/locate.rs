@@ -9,7 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Source;
-use crate::grammar::{Aliases, Env, Parsed, parse_item};
+use crate::grammar::{Aliases, GrammarEnv, ParsedItem, parse_item};
 use crate::ir::Locations;
 use crate::lex::lex;
 use crate::{Alias, Attr, AttrData, Def, Ir, Op, OpKind, Region, Token, TokenKind, Value};
@@ -29,7 +29,7 @@ impl Source {
 fn locations(source: &mut Source, file: &str, n_before: usize) -> Locations {
     let text = source.rope.to_string();
     let mut out = Locations::default();
-    let places = Places { file, n_before, starts: line_starts(&text) };
+    let places = LocationBuilder { file, n_before, starts: line_starts(&text) };
     let ir = &mut source.ir;
     let mut items: Vec<Op> = Vec::new();
     ir.walk_items(ir.root(), &mut |it| items.push(it));
@@ -68,7 +68,7 @@ fn locations(source: &mut Source, file: &str, n_before: usize) -> Locations {
     let mut waiting = arguments.iter().peekable();
     let mut argument: Option<(Value, usize)> = None;
     let tokens = lex(&text).tokens;
-    let closing = partners(&tokens);
+    let closing = closing_parens(&tokens);
     let mut depth = 0;
     for (n, token) in tokens.iter().enumerate() {
         while let Some(&&(_, value)) = waiting.peek().filter(|it| it.0 <= token.start as usize) {
@@ -120,9 +120,9 @@ fn read_location(ir: &mut Ir, written: &str, chunk: Region) -> Option<Attr> {
     let text = format!("#l = {written}");
     let mut tokens = lex(&text).tokens;
     tokens.pop();
-    let aliases: &Aliases = ir.names.aliases.of(chunk);
-    let mut env = Env { interner: &mut ir.interner, aliases, default_dialect: None };
-    let mut parsed = Parsed::default();
+    let aliases: &Aliases = ir.names.aliases.meanings_in(chunk);
+    let mut env = GrammarEnv { interner: &mut ir.interner, aliases, default_dialect: None };
+    let mut parsed = ParsedItem::default();
     parse_item(&text, &tokens, &mut env, &mut parsed);
     match parsed.alias {
         Some(Alias::Attr(attr)) => {
@@ -133,7 +133,7 @@ fn read_location(ir: &mut Ir, written: &str, chunk: Region) -> Option<Attr> {
 }
 
 /// The index of the closing parenthesis of each opening one.
-fn partners(tokens: &[Token]) -> FxHashMap<usize, usize> {
+fn closing_parens(tokens: &[Token]) -> FxHashMap<usize, usize> {
     let (mut out, mut open) = (FxHashMap::default(), Vec::new());
     for (n, token) in tokens.iter().enumerate() {
         match token.kind {
@@ -151,15 +151,15 @@ fn line_starts(text: &str) -> Vec<usize> {
 }
 
 /// Converts positions in a text to locations.
-struct Places<'a> {
+struct LocationBuilder<'a> {
     file: &'a str,
     n_before: usize,
     starts: Vec<usize>,
 }
 
-impl Places<'_> {
+impl LocationBuilder<'_> {
     fn of(&self, ir: &mut Ir, at: usize) -> Attr {
         let line = self.starts.partition_point(|&it| it <= at);
-        ir.place_attr(self.file, line + self.n_before, at - self.starts[line - 1] + 1)
+        ir.file_location(self.file, line + self.n_before, at - self.starts[line - 1] + 1)
     }
 }

@@ -24,10 +24,10 @@ use ropey::Rope;
 use rustc_hash::FxHashSet;
 
 use crate::ir::names::Stale;
-use crate::parallel::cores;
+use crate::parallel::n_cores;
 use crate::verify::Verdicts;
 use crate::{Delta, Ir, Op, Span};
-use reparse::Change;
+use reparse::TextChange;
 
 /// Text and IR of a document. The IR always corresponds to the text.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Ir {
     pub fn read(text: &str, n_threads: usize) -> Result<Ir, Box<Source>> {
         let mut ir = parse::parse(text, n_threads);
         let verdicts = Verdicts::new(&ir, n_threads);
-        if ir.is_suspicious() || verdicts.iter().next().is_some() {
+        if ir.has_suspects() || verdicts.iter().next().is_some() {
             return Err(Box::new(Source::of(text, ir, verdicts)));
         }
         ir.detach();
@@ -57,7 +57,7 @@ impl Ir {
 impl Source {
     /// Parses a text of less than 4 GiB.
     pub fn new(text: &str) -> Self {
-        Self::read(text, cores())
+        Self::read(text, n_cores())
     }
 
     /// Like [`Source::new`], on `n_threads` threads in addition to the caller's.
@@ -72,9 +72,9 @@ impl Source {
     /// single texts. For small texts this is faster, because each phase makes better use of the
     /// processor's caches. Reserves no capacity for edits, because most of these texts are not
     /// edited.
-    pub fn all(texts: &[&str]) -> Vec<Self> {
-        let irs: Vec<Ir> = texts.iter().map(|it| parse::parse(it, cores())).collect();
-        let verdicts: Vec<Verdicts> = irs.iter().map(|it| Verdicts::new(it, cores())).collect();
+    pub fn read_all(texts: &[&str]) -> Vec<Self> {
+        let irs: Vec<Ir> = texts.iter().map(|it| parse::parse(it, n_cores())).collect();
+        let verdicts: Vec<Verdicts> = irs.iter().map(|it| Verdicts::new(it, n_cores())).collect();
         let read = texts.iter().zip(irs).zip(verdicts);
         read.map(|((text, ir), verdicts)| Self::of(text, ir, verdicts)).collect()
     }
@@ -147,19 +147,22 @@ impl Source {
         let to = self.rope.byte_to_char(range.end);
         self.rope.remove(from..to);
         self.rope.insert(from, text);
-        let change =
-            Change { start: range.start, old_end: range.end, new_end: range.start + text.len() };
+        let change = TextChange {
+            start: range.start,
+            old_end: range.end,
+            new_end: range.start + text.len(),
+        };
         let mut delta = reparse::reparse(&mut self.ir, &old, &self.rope, change);
-        self.freshen(&mut delta);
+        self.reparse_stale_items(&mut delta);
         self.ir.free_ops.append(&mut delta.freed);
         let mut touched = std::mem::take(&mut self.ir.names.touched);
-        delta.idle = std::mem::take(&mut touched.idle);
+        delta.unused_values = std::mem::take(&mut touched.unused_values);
         delta.n_verified = self.verdicts.update(&self.ir, &delta, &touched);
         delta
     }
 
     /// Parses the items again that were parsed with outdated meanings of aliases.
-    fn freshen(&mut self, delta: &mut Delta) {
+    fn reparse_stale_items(&mut self, delta: &mut Delta) {
         let mut stale = Stale::new();
         self.ir.note_stale(&delta.changed, &mut stale);
         if stale.is_empty() {
@@ -167,7 +170,7 @@ impl Source {
         }
         while let Some((_, op)) = stale.pop_first() {
             if self.ir.is_alive(op) && self.ir.is_stale(op) {
-                let mut again = reparse::reread(&mut self.ir, &self.rope, op);
+                let mut again = reparse::reparse_stale_item(&mut self.ir, &self.rope, op);
                 self.ir.note_stale(&again.changed, &mut stale);
                 delta.changed.append(&mut again.changed);
                 delta.removed.append(&mut again.removed);

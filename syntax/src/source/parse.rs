@@ -10,34 +10,36 @@ use std::sync::mpsc;
 
 use ropey::str_utils::byte_to_line_idx;
 
-use crate::ir::names::Touched;
+use crate::ir::names::TouchedNames;
 use crate::ir::seq;
-use crate::lowering::{LoweringWork, Run};
-use crate::skeleton::{Context, End, Here, OpenParts, Pause, Skeleton, Stop, Take, resume};
+use crate::lowering::{LoweringInput, LoweringWork};
+use crate::skeleton::{
+    ItemAction, ItemStart, OpenParts, Pause, RunContext, RunEnd, RunEndReason, Skeleton, resume,
+};
 use crate::token_stream::TokenStream;
 use crate::{Ir, namespace, reserve_with_slack};
 
 /// The context at the top level of a file.
-pub(super) const TOP: Context =
-    Context { depth: 0, default_dialect: namespace::TOP, inside: false };
+pub(super) const TOP_CONTEXT: RunContext =
+    RunContext { depth: 0, default_dialect: namespace::TOP_LEVEL_DIALECT, is_inside_region: false };
 
 /// Minimum length of a stretch, in bytes. In tests every text has several stretches.
-const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 16 };
+const MIN_STRETCH_LEN: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// Minimum length of a text that is parsed by two threads, in bytes. In tests one thread parses all
 /// texts, because work is counted by thread.
-const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
+const MIN_PARALLEL_LEN: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 
 /// Approximate number of bytes of an item in a long text.
 const BYTES_PER_ITEM: usize = 32;
 
 /// Maximum number of stretches by which the skeleton is ahead of lowering.
-const AHEAD: usize = 2;
+const MAX_STRETCHES_AHEAD: usize = 2;
 
 /// Parses a whole text, on at most `n_threads` threads in addition to the caller's.
 pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
-    if n_threads == 0 || text.len() < LONG {
-        lower(text, Stretches::new(text, STRETCH))
+    if n_threads == 0 || text.len() < MIN_PARALLEL_LEN {
+        lower(text, Stretches::new(text, MIN_STRETCH_LEN))
     } else {
         parse_ahead(text)
     }
@@ -46,9 +48,9 @@ pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
 /// Parses a whole text. Computes the skeleton on a separate thread, if the system can create one.
 fn parse_ahead(text: &str) -> Ir {
     std::thread::scope(|scope| {
-        let (give, take) = mpsc::sync_channel(AHEAD);
+        let (give, take) = mpsc::sync_channel(MAX_STRETCHES_AHEAD);
         let ahead = std::thread::Builder::new().spawn_scoped(scope, move || {
-            for stretch in Stretches::new(text, STRETCH) {
+            for stretch in Stretches::new(text, MIN_STRETCH_LEN) {
                 if give.send(stretch).is_err() {
                     return;
                 }
@@ -56,7 +58,7 @@ fn parse_ahead(text: &str) -> Ir {
         });
         match ahead {
             Ok(_) => lower(text, take.into_iter()),
-            Err(_) => lower(text, Stretches::new(text, STRETCH)),
+            Err(_) => lower(text, Stretches::new(text, MIN_STRETCH_LEN)),
         }
     })
 }
@@ -66,18 +68,18 @@ struct Stretch<'t> {
     /// The tokens of the items.
     stream: TokenStream<'t>,
     read: Skeleton,
-    end: End,
+    end: RunEnd,
     /// The contents of the items that are open at the end of the stretch.
     open: Vec<OpenParts>,
     /// The split line after the items, if the chunk ends here and another one follows.
-    split: Option<Head>,
+    split: Option<SplitLine>,
 }
 
 /// Iterator over the stretches of a text.
 struct Stretches<'t> {
     stream: TokenStream<'t>,
     /// Minimum length of a stretch, in bytes; at least one. A stretch ends where an item may start.
-    least: usize,
+    min_len: usize,
     /// Start of the trivia before the next token.
     start: u32,
     /// The items that are open before the next token.
@@ -88,7 +90,7 @@ struct Stretches<'t> {
 impl<'t> Stretches<'t> {
     fn new(text: &'t str, least: usize) -> Self {
         let stream = TokenStream::whole(text);
-        Self { stream, least, start: 0, pause: Pause::default(), is_done: false }
+        Self { stream, min_len: least, start: 0, pause: Pause::default(), is_done: false }
     }
 }
 
@@ -99,25 +101,29 @@ impl<'t> Iterator for Stretches<'t> {
         if self.is_done {
             return None;
         }
-        let far = self.start as usize + self.least;
-        let n_bytes = self.stream.text().len().saturating_sub(self.start as usize).min(self.least);
+        let far = self.start as usize + self.min_len;
+        let n_bytes =
+            self.stream.text().len().saturating_sub(self.start as usize).min(self.min_len);
         let mut read = Skeleton::with_room(n_bytes / BYTES_PER_ITEM);
-        let take = &mut |here: Here| if here.at >= far { Take::Stop } else { Take::Read };
+        let take =
+            &mut |here: ItemStart| if here.at >= far { ItemAction::Stop } else { ItemAction::Read };
         let pause = std::mem::take(&mut self.pause);
-        let (end, pause) = resume(&mut self.stream, self.start, TOP, pause, &mut read, take);
+        let (end, pause) =
+            resume(&mut self.stream, self.start, TOP_CONTEXT, pause, &mut read, take);
         self.pause = pause;
         let open = self.pause.take_parts();
-        let split = (end.stop == Stop::Split).then(|| Head::after(&mut self.stream, end));
-        self.is_done = !matches!(end.stop, Stop::Split | Stop::Told);
+        let split =
+            (end.stop == RunEndReason::Split).then(|| SplitLine::after(&mut self.stream, end));
+        self.is_done = !matches!(end.stop, RunEndReason::Split | RunEndReason::Requested);
         let (token, start) =
             split.map_or((end.token, end.trivia as u32), |head| (head.token, head.end));
         self.start = start;
-        Some(Stretch { stream: self.stream.cut(token), read, end, open, split })
+        Some(Stretch { stream: self.stream.take_before(token), read, end, open, split })
     }
 }
 
 /// Minimum length of most lines with an op, in bytes.
-const LEAST_LINE: usize = 8;
+const MIN_LINE_LEN: usize = 8;
 
 /// Lowers the stretches of a text.
 fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir {
@@ -125,59 +131,59 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
     let root = ir.root;
     let mut work = LoweringWork::default();
     let mut chunks = Vec::new();
-    ir.names.in_order = true;
+    ir.names.is_in_order = true;
     // The number of items is approximately the number of lines with enough bytes for an op. Unused
     // capacity occupies no physical memory, but the system may limit it.
-    let n_lines = byte_to_line_idx(text, text.len()).min(text.len() / LEAST_LINE);
+    let n_lines = byte_to_line_idx(text, text.len()).min(text.len() / MIN_LINE_LEN);
     reserve_with_slack(&mut ir.ops, n_lines);
     reserve_with_slack(&mut ir.links, n_lines);
     reserve_with_slack(&mut ir.values, n_lines);
-    work.fresh.reserve(n_lines);
+    work.new_or_changed.reserve(n_lines);
     // Most lines define a new value name, and there are few names of ops.
     ir.interner.reserve(n_lines);
-    let mut next = Some(Head::default());
+    let mut next = Some(SplitLine::default());
     while let Some(head) = next.take() {
         let chunk = ir.new_chunk(head.own_len);
         let region = ir.op(chunk).regions[0].1;
         let mut pieces = Vec::new();
         for Stretch { stream, read, end, open, split } in stretches.by_ref() {
-            let run = Run {
+            let run = LoweringInput {
                 stream: &stream,
                 skeleton: &read,
                 chunk: region,
                 aliases: None,
-                at_file_start: true,
+                is_at_file_start: true,
             };
             pieces.extend(ir.build_parts(run, region, &read.roots, &mut work));
             ir.build_open(run, region, &open, &mut work);
-            if end.stop != Stop::Told {
-                ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
-                chunks.push(seq::Piece::Item(chunk, (end.at - head.at) as u32));
+            if end.stop != RunEndReason::Requested {
+                ir.regions[region.index()].tail_len = (end.at - end.trivia) as u32;
+                chunks.push(seq::SeqPiece::Item(chunk, (end.at - head.at) as u32));
                 next = split;
                 break;
             }
         }
         seq::fill(&mut ir, region, &pieces);
-        seq::note_own(&mut ir, chunk);
+        seq::update_own_sums(&mut ir, chunk);
     }
     seq::fill(&mut ir, root, &chunks);
-    for n in 0..work.fresh.len() {
-        ir.add_defs(work.fresh[n], &mut work);
+    for n in 0..work.new_or_changed.len() {
+        ir.add_defs(work.new_or_changed[n], &mut work);
     }
-    ir.names.in_order = false;
+    ir.names.is_in_order = false;
     // Nothing is linked yet, so no use needs to be resolved again.
-    work.retry.clear();
-    work.retry_successors.clear();
-    for n in 0..work.fresh.len() {
-        ir.link(work.fresh[n]);
+    work.uses_to_resolve.clear();
+    work.successors_to_resolve.clear();
+    for n in 0..work.new_or_changed.len() {
+        ir.link(work.new_or_changed[n]);
     }
-    ir.names.touched = Touched::default();
+    ir.names.touched = TouchedNames::default();
     ir
 }
 
 /// The split line before a chunk.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct SplitLine {
     /// The token after it.
     pub(super) token: usize,
     /// Its start in the document.
@@ -188,9 +194,9 @@ pub(super) struct Head {
     pub(super) end: u32,
 }
 
-impl Head {
+impl SplitLine {
     /// Returns the split line at the end `end` of a chunk.
-    pub(super) fn after(stream: &mut TokenStream<'_>, end: End) -> Self {
+    pub(super) fn after(stream: &mut TokenStream<'_>, end: RunEnd) -> Self {
         let token = stream.token(end.token);
         let own_len = token.end - token.start;
         Self { token: end.token + 1, at: end.at, own_len, end: token.end }
@@ -199,7 +205,7 @@ impl Head {
 
 #[cfg(test)]
 mod tests {
-    use super::{STRETCH, Stretches, lower, parse_ahead};
+    use super::{MIN_STRETCH_LEN, Stretches, lower, parse_ahead};
     use crate::verify::Verdicts;
     use crate::{Ir, Source, dump};
 
@@ -220,7 +226,7 @@ mod tests {
             }
         }
         for text in [text.as_str(), "", "}", "func.func @f() {", "// -----\n// -----"] {
-            let here = lower(text, Stretches::new(text, STRETCH));
+            let here = lower(text, Stretches::new(text, MIN_STRETCH_LEN));
             assert_eq!(shown(text, parse_ahead(text)), shown(text, here), "{text}");
         }
     }

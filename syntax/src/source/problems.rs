@@ -14,19 +14,19 @@ use crate::verify::END_OF_REGION;
 use crate::{Category, Code, Form, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
 /// Maximum number of bytes of a broken op that are searched for names that it may define.
-const MENTIONS_BYTES: usize = 1 << 16;
+const MAX_SEARCHED_BYTES: usize = 1 << 16;
 
-type Placed = (Op, Range<usize>, Problem);
+type PlacedProblem = (Op, Range<usize>, Problem);
 
 impl Source {
     /// All problems of the text in textual order: the op, the range in bytes, and the problem.
-    pub fn problems(&self) -> Vec<Placed> {
+    pub fn problems(&self) -> Vec<PlacedProblem> {
         let ir = &self.ir;
         // Sorted by id, which is mostly textual order: neighbors share most of the path through the
         // tree, so it stays in the cache.
         let mut suspects: Vec<Op> = ir.suspects().collect();
         suspects.sort_unstable();
-        let mentioned = self.mentioned_by_broken(&suspects);
+        let mentioned = self.names_in_broken_ops(&suspects);
         let mut out = Vec::with_capacity(suspects.len());
         for op in suspects {
             let start = ir.start(op);
@@ -53,15 +53,15 @@ impl Source {
         for (op, problem) in ir.redefinitions() {
             out.push((op, ir.absolute(op, problem.span), problem));
         }
-        let judged = || self.verdicts.iter().filter(|it| ir.is_judged(it.0));
-        let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
+        let judged = || self.verdicts.iter().filter(|it| ir.has_known_names(it.0));
+        let place = |op: Op, problems: &[Problem], out: &mut Vec<PlacedProblem>| {
             for problem in problems {
                 // An empty block is reported at the op that contains it; values that a region
                 // yields, at the end of the region.
                 let is_label = ir.op(op).kind == OpKind::Label;
                 let other = match problem.code {
                     Code::EmptyBlock if is_label => ir.parent_op(op),
-                    Code::RegionValues => end_of_region(ir, op, problem),
+                    Code::RegionValues => terminator_in_message(ir, op, problem),
                     Code::MissingTerminator if ir.is_secret_generic(op) => last_item(ir, op),
                     _ => None,
                 };
@@ -70,8 +70,8 @@ impl Source {
                     None => (op, problem.span),
                 };
                 let range = match other {
-                    None if ir.is_secret_generic(op) => self.place_in_generic(op, problem),
-                    None => end_without_values(ir, op, problem),
+                    None if ir.is_secret_generic(op) => self.range_in_generic(op, problem),
+                    None => closing_brace_in_message(ir, op, problem),
                     Some(_) => None,
                 };
                 let range = range.unwrap_or_else(|| ir.absolute(op, span));
@@ -79,11 +79,11 @@ impl Source {
             }
         };
         for (op, verdict) in judged() {
-            place(op, &verdict.own, &mut out);
+            place(op, &verdict.local, &mut out);
         }
-        let broken = Broken::of(ir, &out);
-        for (op, verdict) in judged().filter(|it| !broken.spoils(ir, it.0)) {
-            place(op, &verdict.placed, &mut out);
+        let broken = BrokenScopes::of(ir, &out);
+        for (op, verdict) in judged().filter(|it| !broken.is_op_affected(ir, it.0)) {
+            place(op, &verdict.contextual, &mut out);
         }
         out.retain(|(op, range, problem)| {
             // The message of `memref.get_global` does not distinguish an undefined symbol from one
@@ -93,18 +93,18 @@ impl Source {
                     && ir.op(*op).kind == OpKind::MemrefGetGlobal;
             !is_unknown || !self.may_be_defined(*op, range, &mentioned)
         });
-        let out = self.in_order(out);
-        self.place_braces(out)
+        let out = self.sorted_without_duplicates(out);
+        self.locate_brace_problems(out)
     }
 
     /// Sorts problems in textual order and removes duplicates. Of equal problems at the same
     /// position (such as two regions that are unclosed at the end of the text), that of the
     /// outermost op remains. Of several uses of an undefined name, the first one in the function
     /// remains.
-    fn in_order(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
+    fn sorted_without_duplicates(&self, mut problems: Vec<PlacedProblem>) -> Vec<PlacedProblem> {
         let ir = &self.ir;
-        let key = |it: &Placed| (it.1.start, it.1.end, it.2.category(), it.2.code.name());
-        let in_order = |a: &Placed, b: &Placed| {
+        let key = |it: &PlacedProblem| (it.1.start, it.1.end, it.2.category(), it.2.code.name());
+        let in_order = |a: &PlacedProblem, b: &PlacedProblem| {
             let text = || a.2.message.cmp(&b.2.message);
             key(a).cmp(&key(b)).then_with(text).then_with(|| ir.start(a.0).cmp(&ir.start(b.0)))
         };
@@ -119,7 +119,9 @@ impl Source {
         problems.retain(|(op, _, problem)| {
             let region = ir.op(*op).parent;
             match problem.code {
-                Code::UndefinedValue => seen.insert((scope(ir, *op), problem.message.clone())),
+                Code::UndefinedValue => {
+                    seen.insert((isolated_scope(ir, *op), problem.message.clone()))
+                }
                 Code::UndefinedBlock => {
                     !with_twins.contains(&region) && seen.insert((region, problem.message.clone()))
                 }
@@ -130,7 +132,7 @@ impl Source {
     }
 
     /// The range of a problem with the result types of `secret.generic`.
-    fn place_in_generic(&self, op: Op, problem: &Problem) -> Option<Range<usize>> {
+    fn range_in_generic(&self, op: Op, problem: &Problem) -> Option<Range<usize>> {
         if problem.code != Code::ResultType {
             return None;
         }
@@ -152,22 +154,22 @@ impl Source {
             return false;
         }
         let text = self.slice(name.clone());
-        if broken.contains(&text) || self.ir.is_defined_elsewhere(&text) {
+        if broken.contains(&text) || self.ir.is_defined_anywhere(&text) {
             return true;
         }
         let mut region = self.ir.op(op).parent;
         loop {
             let data = self.ir.region(region);
             match data.parent {
-                Some(parent) if data.closed => region = self.ir.op(parent).parent,
-                _ => return !data.closed,
+                Some(parent) if data.is_closed => region = self.ir.op(parent).parent,
+                _ => return !data.is_closed,
             }
         }
     }
 
     /// The `%value`s, `^label`s and `@symbol`s in the text of the items with a syntax problem, and
     /// the op names of these items.
-    fn mentioned_by_broken(&self, suspects: &[Op]) -> FxHashSet<String> {
+    fn names_in_broken_ops(&self, suspects: &[Op]) -> FxHashSet<String> {
         let ir = &self.ir;
         let mut out = FxHashSet::default();
         let is_broken = |&op: &Op| {
@@ -177,9 +179,9 @@ impl Source {
         for op in suspects.iter().copied().filter(is_broken) {
             let head = ir.head_range(op);
             let mut end = head.end;
-            if head.len() > MENTIONS_BYTES {
+            if head.len() > MAX_SEARCHED_BYTES {
                 // Aligned to a character.
-                let at = self.text().byte_to_char(head.start + MENTIONS_BYTES);
+                let at = self.text().byte_to_char(head.start + MAX_SEARCHED_BYTES);
                 end = self.text().char_to_byte(at);
             }
             let text = self.slice(head.start..end);
@@ -200,17 +202,17 @@ impl Source {
 }
 
 /// The functions and modules with a problem because of which MLIR would not verify them.
-struct Broken {
+struct BrokenScopes {
     scopes: FxHashSet<Region>,
     /// Ops that contain such a problem at any depth.
     around: FxHashSet<Op>,
 }
 
-impl Broken {
-    fn of(ir: &Ir, problems: &[Placed]) -> Self {
+impl BrokenScopes {
+    fn of(ir: &Ir, problems: &[PlacedProblem]) -> Self {
         let mut out = Self { scopes: FxHashSet::default(), around: FxHashSet::default() };
         for (op, ..) in problems.iter().filter(|it| it.2.category() != Category::Structure) {
-            out.scopes.insert(scope(ir, *op));
+            out.scopes.insert(isolated_scope(ir, *op));
             let mut at = ir.parent_op(*op);
             while let Some(it) = at.filter(|&it| out.around.insert(it)) {
                 at = ir.parent_op(it);
@@ -220,7 +222,7 @@ impl Broken {
     }
 
     /// Returns true if the op contains such a problem, or an enclosing function or module has one.
-    fn spoils(&self, ir: &Ir, op: Op) -> bool {
+    fn is_op_affected(&self, ir: &Ir, op: Op) -> bool {
         if self.scopes.is_empty() || self.around.contains(&op) {
             return !self.scopes.is_empty();
         }
@@ -241,27 +243,27 @@ fn last_item(ir: &Ir, op: Op) -> Option<Op> {
 }
 
 /// The region whose end a problem is about.
-fn region_of_end(ir: &Ir, op: Op, problem: &Problem) -> Option<Region> {
+fn region_in_message(ir: &Ir, op: Op, problem: &Problem) -> Option<Region> {
     let rest = problem.message.strip_prefix(END_OF_REGION)?;
     let number: usize = rest.split(' ').next()?.parse().ok()?;
     Some(ir.op(op).regions.get(number)?.1)
 }
 
 /// The explicit terminator of the region whose end a problem is about.
-fn end_of_region(ir: &Ir, op: Op, problem: &Problem) -> Option<Op> {
-    let last = ir.items(region_of_end(ir, op, problem)?).last()?;
+fn terminator_in_message(ir: &Ir, op: Op, problem: &Problem) -> Option<Op> {
+    let last = ir.items(region_in_message(ir, op, problem)?).last()?;
     ir.op(last).kind.has(Traits::TERMINATOR).then_some(last)
 }
 
 /// The closing brace of the region whose end a problem is about.
-fn end_without_values(ir: &Ir, op: Op, problem: &Problem) -> Option<Range<usize>> {
-    let region = region_of_end(ir, op, problem).filter(|&it| ir.region(it).closed)?;
+fn closing_brace_in_message(ir: &Ir, op: Op, problem: &Problem) -> Option<Range<usize>> {
+    let region = region_in_message(ir, op, problem).filter(|&it| ir.region(it).is_closed)?;
     let end = ir.region_start(region) + ir.region_len(region);
     Some(end..end + 1)
 }
 
 /// The region of the innermost isolated op around an op: the body of its function.
-fn scope(ir: &Ir, op: Op) -> Region {
+fn isolated_scope(ir: &Ir, op: Op) -> Region {
     let mut region = ir.op(op).parent;
     loop {
         match ir.region(region).parent {
@@ -295,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_a_definition_is_told_once_per_function() {
+    fn reports_undefined_names_once_per_function() {
         check(
             "func.func @f() {
   %0 = arith.addi %x, %x : i32
@@ -346,7 +348,7 @@ func.func @g() -> i32 {
     }
 
     #[test]
-    fn labels_and_aliases_stand_where_they_may() {
+    fn rejects_misplaced_labels_and_aliases() {
         check(
             "^bb0:
 func.func @f(%a: i32) {
@@ -381,7 +383,7 @@ func.func @f(%a: i32) {
     }
 
     #[test]
-    fn where_a_function_is_broken_its_structure_is_silent() {
+    fn hides_structure_problems_of_broken_functions() {
         let text = "func.func @f(%c: i1) -> i32 {
   %0 = arith.addi %1, %1 : i32
   %1 = arith.constant 1 : i32

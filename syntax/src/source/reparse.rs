@@ -3,7 +3,7 @@
 //! *How an edit is applied.* Reparsing starts in the innermost region that contains the change, at
 //! the first item whose text or look-ahead overlaps the change. Wherever an item may start, the
 //! parser looks for an old item that started at the same position and whose text and look-ahead are
-//! not affected by the change ([`Edit::take`]). If there is one, it and all such items that follow
+//! not affected by the change ([`ReparsedEdit::reusable_items`]). If there is one, it and all such items that follow
 //! are kept without parsing. If they are in the region itself, after the change, reparsing ends:
 //! the rest of the region is unchanged.
 //!
@@ -19,7 +19,7 @@
 //!
 //! *Aliases.* After the replacement, both parsed and kept items may have been parsed with outdated
 //! meanings of aliases: see `ir/names/aliases.rs`. They are reparsed in the same way, by an empty
-//! change ([`reread`]).
+//! change ([`reparse_stale_item`]).
 //!
 //! *Law.* The result equals a parse of the new text without kept items. *Cost.* The length of the
 //! parsed text, plus the logarithm of the file size for each kept run. The names of a run that
@@ -27,63 +27,64 @@
 
 use ropey::Rope;
 
-use super::parse::{Head, TOP};
-use super::replace::Graft;
+use super::parse::{SplitLine, TOP_CONTEXT};
+use super::replace::ItemReplacement;
 use crate::Delta;
 use crate::grammar::Aliases;
 use crate::ir::seq;
-use crate::lowering::Run;
+use crate::lowering::LoweringInput;
 use crate::skeleton::{
-    Context, DIALECT, End, Here, Kept, PLACE, RegionPart, Skeleton, Stop, Take, skeleton,
+    DEPENDS_ON_DIALECT, DEPENDS_ON_TOP_LEVEL, ItemAction, ItemStart, KeptItems, RegionPart,
+    RunContext, RunEnd, RunEndReason, Skeleton, skeleton,
 };
 use crate::token_stream::TokenStream;
 use crate::{Ir, MAX_REGION_DEPTH, Op, OpKind, Region};
 
 /// A change of the text, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change {
+pub(super) struct TextChange {
     pub(super) start: usize,
     pub(super) old_end: usize,
     pub(super) new_end: usize,
 }
 
-impl Change {
+impl TextChange {
     /// Returns the new offset of a position after the change.
-    fn moved(self, old: usize) -> usize {
+    fn new_offset(self, old: usize) -> usize {
         old - self.old_end + self.new_end
     }
 }
 
 /// Updates the IR after a change of the rope from `old` to `new`. Items may remain stale
 /// ([`Ir::note_stale`]).
-pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Delta {
-    let edit = Edit { old, new, change, stale: None };
-    let (region, base) = edit.region_around(ir);
+pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: TextChange) -> Delta {
+    let edit = ReparsedEdit { old, new, change, stale: None };
+    let (region, base) = edit.innermost_region(ir);
     edit.reparse_from(ir, region, base)
 }
 
 /// Parses an item again although its text is unchanged, because the meaning of an alias changed.
-pub(super) fn reread(ir: &mut Ir, rope: &Rope, op: Op) -> Delta {
+pub(super) fn reparse_stale_item(ir: &mut Ir, rope: &Rope, op: Op) -> Delta {
     // An empty change in its first token.
-    let at = ir.start(op) + ir.op(op).lead as usize + 1;
-    let change = Change { start: at, old_end: at, new_end: at };
+    let at = ir.start(op) + ir.op(op).lead_len as usize + 1;
+    let change = TextChange { start: at, old_end: at, new_end: at };
     let known = ir.aliases_named(rope, op);
-    let edit = Edit { old: rope, new: rope, change, stale: Some((op, &known)) };
+    let edit = ReparsedEdit { old: rope, new: rope, change, stale: Some((op, &known)) };
     let region = ir.op(op).parent;
     edit.reparse_from(ir, region, ir.region_start(region))
 }
 
 /// A change with the texts before and after it.
 #[derive(Clone, Copy)]
-struct Edit<'a> {
+struct ReparsedEdit<'a> {
     old: &'a Rope,
     new: &'a Rope,
-    change: Change,
+    change: TextChange,
     /// An item that must be parsed again, and the meanings of the aliases that it may name.
     stale: Option<(Op, &'a Aliases)>,
 }
 
-impl Edit<'_> {
+impl ReparsedEdit<'_> {
     /// Reparses a region or, if that is not sufficient, an enclosing one.
     fn reparse_from(self, ir: &mut Ir, mut region: Region, mut base: usize) -> Delta {
         while region != ir.root {
@@ -98,7 +99,7 @@ impl Edit<'_> {
     }
 
     /// The innermost region whose contents contain the change, and the offset of these contents.
-    fn region_around(self, ir: &Ir) -> (Region, usize) {
+    fn innermost_region(self, ir: &Ir) -> (Region, usize) {
         let change = self.change;
         let mut region = ir.root;
         let mut base = 0;
@@ -119,7 +120,7 @@ impl Edit<'_> {
                         && (is_last || change.old_end < to)
                         && seq::first_reaching(ir, region, 0, change.start) == Some(op)
                 } else {
-                    ir.region(inner).closed
+                    ir.region(inner).is_closed
                 };
                 if holds && change.start >= from && change.old_end <= to {
                     (region, base) = (inner, from);
@@ -145,13 +146,13 @@ impl Edit<'_> {
         }
         let start = match first {
             Some(op) => base + seq::offset(ir, op),
-            None => old_end - ir.region(region).tail as usize,
+            None => old_end - ir.region(region).tail_len as usize,
         };
-        let new_end = change.moved(old_end);
-        let context = Context {
+        let new_end = change.new_offset(old_end);
+        let context = RunContext {
             depth: ir.depth(region),
             default_dialect: ir.default_dialect(region),
-            inside: !is_chunk,
+            is_inside_region: !is_chunk,
         };
         let mut stream = TokenStream::from_rope(self.new, start);
         let mut read = Skeleton::default();
@@ -159,36 +160,38 @@ impl Edit<'_> {
         let end = skeleton(&mut stream, 0, 0, context, &mut read, &mut |here| {
             if here.at > new_end {
                 // The brace that closed the region closes another one now.
-                return Take::Stop;
+                return ItemAction::Stop;
             }
-            match self.take(ir, here) {
-                Some(it) if here.outermost && it.region == region && here.at >= change.new_end => {
+            match self.reusable_items(ir, here) {
+                Some(it)
+                    if here.is_outermost && it.region == region && here.at >= change.new_end =>
+                {
                     synced = Some(it.first);
-                    Take::Stop
+                    ItemAction::Stop
                 }
-                Some(it) => Take::Keep(it),
-                None => Take::Read,
+                Some(it) => ItemAction::Keep(it),
+                None => ItemAction::Read,
             }
         });
         let is_at_end = match end.stop {
-            Stop::Told => false,
-            Stop::Close => !is_chunk && end.at == new_end,
-            Stop::Split | Stop::Eof => is_chunk && end.at == new_end,
+            RunEndReason::Requested => false,
+            RunEndReason::Close => !is_chunk && end.at == new_end,
+            RunEndReason::Split | RunEndReason::Eof => is_chunk && end.at == new_end,
         };
         if synced.is_none() && !is_at_end {
             return None;
         }
-        let run = Run {
+        let run = LoweringInput {
             stream: &stream,
             skeleton: &read,
             chunk: ir.chunk_region(region),
             aliases: self.stale.map(|it| it.1),
-            at_file_start: start == 0,
+            is_at_file_start: start == 0,
         };
-        let mut graft = Graft::new(ir, self.old, run, self.stale.map(|it| it.0));
-        let olds = graft.items(first, synced);
-        graft.pair(&olds, &read.roots);
-        graft.release(&[(Some(region), &read.roots[..])]);
+        let mut graft = ItemReplacement::new(ir, self.old, run, self.stale.map(|it| it.0));
+        let olds = graft.items_not_kept_between(first, synced);
+        graft.pair_items(&olds, &read.roots);
+        graft.release_old_items(&[(Some(region), &read.roots[..])]);
         let n_old = match synced {
             Some(op) => graft.ir.rank(op),
             None => seq::n_items(graft.ir, region),
@@ -197,10 +200,10 @@ impl Edit<'_> {
         let pieces = graft.ir.build_parts(run, region, &read.roots, &mut graft.work);
         seq::insert(graft.ir, region, rank, &pieces);
         if is_at_end {
-            graft.ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
+            graft.ir.regions[region.index()].tail_len = (end.at - end.trivia) as u32;
         }
-        graft.note_runs(region, rank, &read.roots);
-        graft.ir.settle(region);
+        graft.record_replaced_items(region, rank, &read.roots);
+        graft.ir.update_enclosing_sums(region);
         Some(graft.finish())
     }
 
@@ -215,25 +218,26 @@ impl Edit<'_> {
             && let Some(before) = ir.prev(first)
         {
             // Its split line may no longer be one.
-            at -= ir.len(before);
+            at -= ir.item_len(before);
             first = before;
         }
         let rank = ir.rank(first);
         let own_len = ir.op(first).own_len;
         let mut stream = TokenStream::from_rope(self.new, at + own_len as usize);
         let mut read = Skeleton::default();
-        let mut head = Head { at, own_len, ..Head::default() };
+        let mut head = SplitLine { at, own_len, ..SplitLine::default() };
         let mut chunks = Vec::new();
         let mut synced = None;
         loop {
-            let end = skeleton(&mut stream, head.token, head.end, TOP, &mut read, &mut |here| {
-                self.take(ir, here).map_or(Take::Read, Take::Keep)
-            });
-            chunks.push(Chunk { head, end, roots: std::mem::take(&mut read.roots) });
-            if end.stop != Stop::Split {
+            let end =
+                skeleton(&mut stream, head.token, head.end, TOP_CONTEXT, &mut read, &mut |here| {
+                    self.reusable_items(ir, here).map_or(ItemAction::Read, ItemAction::Keep)
+                });
+            chunks.push(ReparsedChunk { head, end, roots: std::mem::take(&mut read.roots) });
+            if end.stop != RunEndReason::Split {
                 break;
             }
-            head = Head::after(&mut stream, end);
+            head = SplitLine::after(&mut stream, end);
             if head.at >= change.new_end {
                 let old = head.at - change.new_end + change.old_end;
                 let found = seq::find(ir, root, old).filter(|it| it.1 == old);
@@ -243,15 +247,15 @@ impl Edit<'_> {
                 }
             }
         }
-        let run = Run {
+        let run = LoweringInput {
             stream: &stream,
             skeleton: &read,
             chunk: root,
             aliases: self.stale.map(|it| it.1),
-            at_file_start: at == 0 && own_len == 0,
+            is_at_file_start: at == 0 && own_len == 0,
         };
-        let mut graft = Graft::new(ir, self.old, run, self.stale.map(|it| it.0));
-        let olds = graft.items(Some(first), synced);
+        let mut graft = ItemReplacement::new(ir, self.old, run, self.stale.map(|it| it.0));
+        let olds = graft.items_not_kept_between(Some(first), synced);
         let mut targets: Vec<(Option<Region>, &[RegionPart])> = Vec::new();
         for (n, chunk) in chunks.iter().enumerate() {
             let region = olds.get(n).map(|&old| graft.ir.op(old).regions[0].1);
@@ -261,8 +265,8 @@ impl Edit<'_> {
             }
             targets.push((region, &chunk.roots));
         }
-        graft.leaving.extend(olds.iter().skip(chunks.len()));
-        graft.release(&targets);
+        graft.leaving_ops.extend(olds.iter().skip(chunks.len()));
+        graft.release_old_items(&targets);
         seq::cut(graft.ir, root, rank, olds.len());
         let mut pieces = Vec::new();
         for (n, chunk) in chunks.iter().enumerate() {
@@ -281,10 +285,10 @@ impl Edit<'_> {
             graft.ir.ops[op.index()].regions[0].0 = chunk.head.own_len;
             let inside = graft.ir.build_parts(run, region, &chunk.roots, &mut graft.work);
             seq::fill(graft.ir, region, &inside);
-            graft.ir.regions[region.index()].tail = (chunk.end.at - chunk.end.trivia) as u32;
-            graft.note_runs(region, 0, &chunk.roots);
-            seq::note_own(graft.ir, op);
-            pieces.push(seq::Piece::Item(op, (chunk.end.at - chunk.head.at) as u32));
+            graft.ir.regions[region.index()].tail_len = (chunk.end.at - chunk.end.trivia) as u32;
+            graft.record_replaced_items(region, 0, &chunk.roots);
+            seq::update_own_sums(graft.ir, op);
+            pieces.push(seq::SeqPiece::Item(op, (chunk.end.at - chunk.head.at) as u32));
         }
         seq::insert(graft.ir, root, rank, &pieces);
         graft.finish()
@@ -292,7 +296,7 @@ impl Edit<'_> {
 
     /// Returns the old items that can be kept at a position. The first one starts at that position,
     /// and the change affects neither their text nor their look-ahead.
-    fn take(self, ir: &Ir, here: Here) -> Option<Kept> {
+    fn reusable_items(self, ir: &Ir, here: ItemStart) -> Option<KeptItems> {
         let change = self.change;
         let is_before = here.at < change.start;
         let old = match here.at {
@@ -318,31 +322,31 @@ impl Edit<'_> {
             return None;
         }
         let mut differs = 0;
-        if here.inside == ir.is_chunk_region(region) {
-            differs |= PLACE;
+        if here.is_inside_region == ir.is_chunk_region(region) {
+            differs |= DEPENDS_ON_TOP_LEVEL;
         }
         if here.default_dialect != ir.default_dialect(region) {
-            differs |= DIALECT;
+            differs |= DEPENDS_ON_DIALECT;
         }
-        n = n.min(seq::first_asking(ir, region, from, differs) - from);
+        n = n.min(seq::first_depending_on(ir, region, from, differs) - from);
         if n == 0 {
             return None;
         }
         let sum = seq::total_before(ir, region, from + n);
-        Some(Kept {
+        Some(KeptItems {
             region,
             first,
             n,
             len: sum.bytes as usize - seq::offset(ir, first),
-            far: sum.far as usize,
-            context_deps: all.has & !differs,
+            lookahead: sum.lookahead as usize,
+            context_deps: all.flags & !differs,
         })
     }
 }
 
 /// A reparsed chunk.
-struct Chunk {
-    head: Head,
-    end: End,
+struct ReparsedChunk {
+    head: SplitLine,
+    end: RunEnd,
     roots: Vec<RegionPart>,
 }

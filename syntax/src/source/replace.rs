@@ -4,48 +4,53 @@ use ropey::Rope;
 use rustc_hash::FxHashSet;
 
 use crate::Delta;
-use crate::ir::names::Replaced;
+use crate::ir::names::ReplacedItems;
 use crate::ir::seq;
-use crate::lowering::{LoweringWork, Run};
-use crate::skeleton::{DIALECT, RegionPart, Shape};
+use crate::lowering::{LoweringInput, LoweringWork};
+use crate::skeleton::{DEPENDS_ON_DIALECT, ItemShape, RegionPart};
 use crate::{Form, Ir, Op, OpKind, Region};
 
 /// The relation of an old op to the new item with which it is paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum PairKind {
     /// The own text is unchanged; only the contents of the regions may differ.
-    Same,
+    Unchanged,
     /// The own text is parsed again.
-    Again,
+    Reparsed,
 }
 
 /// The replacement of old items by a parsed run.
-pub(super) struct Graft<'a> {
+pub(super) struct ItemReplacement<'a> {
     pub(super) ir: &'a mut Ir,
     /// The text before the change.
     old: &'a Rope,
-    pub(super) run: Run<'a>,
+    pub(super) run: LoweringInput<'a>,
     pub(super) work: LoweringWork,
     /// Items that are parsed again, each with its op and its chunk.
-    again: Vec<(u32, Op, Region)>,
+    reparsed: Vec<(u32, Op, Region)>,
     /// Ops that are removed together with their contents, except for kept items.
-    pub(super) leaving: Vec<Op>,
+    pub(super) leaving_ops: Vec<Op>,
     /// Items that move to another region.
-    moving: Vec<Op>,
+    moving_items: Vec<Op>,
     /// Other ops whose meaning may have changed.
     pub(super) changed: Vec<Op>,
     /// Number of ops that were parsed again.
-    n_again: usize,
+    n_reparsed: usize,
     /// The ids of removed ops.
     freed: Vec<Op>,
     /// Regions with another first item than before.
-    begun_anew: FxHashSet<Region>,
+    with_new_first_item: FxHashSet<Region>,
     /// The op that is parsed again although its text is unchanged.
     stale: Option<Op>,
 }
 
-impl<'a> Graft<'a> {
-    pub(super) fn new(ir: &'a mut Ir, old: &'a Rope, run: Run<'a>, stale: Option<Op>) -> Self {
+impl<'a> ItemReplacement<'a> {
+    pub(super) fn new(
+        ir: &'a mut Ir,
+        old: &'a Rope,
+        run: LoweringInput<'a>,
+        stale: Option<Op>,
+    ) -> Self {
         let kept = run.skeleton.kept.iter().map(|it| (it.first, it.n)).collect();
         let pairs = vec![None; run.skeleton.items.len()];
         let mut work = LoweringWork::default();
@@ -57,19 +62,19 @@ impl<'a> Graft<'a> {
             old,
             run,
             work,
-            again,
-            leaving,
-            moving,
+            reparsed: again,
+            leaving_ops: leaving,
+            moving_items: moving,
             changed,
-            n_again,
+            n_reparsed: n_again,
             freed,
-            begun_anew,
+            with_new_first_item: begun_anew,
             stale,
         }
     }
 
     /// The items from `first` up to `after` (exclusive) that are not kept.
-    pub(super) fn items(&self, first: Option<Op>, after: Option<Op>) -> Vec<Op> {
+    pub(super) fn items_not_kept_between(&self, first: Option<Op>, after: Option<Op>) -> Vec<Op> {
         let mut out = Vec::new();
         let mut at = first;
         while at.is_some()
@@ -89,7 +94,7 @@ impl<'a> Graft<'a> {
 
     /// Pairs parsed items with old ones that are unchanged or similar, and recursively the items
     /// inside them. Unpaired old items will be removed.
-    pub(super) fn pair(&mut self, olds: &[Op], parts: &[RegionPart]) {
+    pub(super) fn pair_items(&mut self, olds: &[Op], parts: &[RegionPart]) {
         let items: Vec<u32> = parts
             .iter()
             .filter_map(|part| match part {
@@ -99,23 +104,25 @@ impl<'a> Graft<'a> {
             .collect();
         // First pairs unchanged items from both ends, then similar ones from both ends of the rest.
         let (mut from, mut to, mut to_old) = (0, items.len(), olds.len());
-        for how in [How::Same, How::Again] {
-            while from < to.min(to_old) && self.is(how, items[from], olds[from]) {
-                self.enter(how, items[from], olds[from]);
+        for how in [PairKind::Unchanged, PairKind::Reparsed] {
+            while from < to.min(to_old) && self.is_pair(how, items[from], olds[from]) {
+                self.add_pair(how, items[from], olds[from]);
                 from += 1;
             }
-            while from < to.min(to_old) && self.is(how, items[to - 1], olds[to_old - 1]) {
+            while from < to.min(to_old) && self.is_pair(how, items[to - 1], olds[to_old - 1]) {
                 (to, to_old) = (to - 1, to_old - 1);
-                self.enter(how, items[to], olds[to_old]);
+                self.add_pair(how, items[to], olds[to_old]);
             }
         }
-        self.leaving.extend(&olds[from..to_old]);
+        self.leaving_ops.extend(&olds[from..to_old]);
     }
 
-    fn is(&mut self, how: How, item: u32, op: Op) -> bool {
+    fn is_pair(&mut self, how: PairKind, item: u32, op: Op) -> bool {
         match how {
-            How::Same => self.stale != Some(op) && self.is_same(item, op),
-            How::Again => self.keeps_arguments(item, op) && self.ir.is_alike(self.run, item, op),
+            PairKind::Unchanged => self.stale != Some(op) && self.is_same(item, op),
+            PairKind::Reparsed => {
+                self.keeps_arguments(item, op) && self.ir.is_similar(self.run, item, op)
+            }
         }
     }
 
@@ -125,26 +132,26 @@ impl<'a> Graft<'a> {
         let data = self.ir.op(op);
         data.form != Form::Opaque
             || self.run.item(item).regions.iter().zip(&data.regions).all(|(inner, it)| {
-                self.starts_with(&inner.parts) == Some(true)
-                    && self.old_starts_with(it.1) == Some(true)
+                self.starts_with_label(&inner.parts) == Some(true)
+                    && self.old_starts_with_label(it.1) == Some(true)
             })
     }
 
-    fn enter(&mut self, how: How, index: u32, op: Op) {
+    fn add_pair(&mut self, how: PairKind, index: u32, op: Op) {
         let item = self.run.item(index);
         self.work.pairs[index as usize] = Some(op);
         match how {
-            How::Same => {
+            PairKind::Unchanged => {
                 let data = &mut self.ir.ops[op.index()];
                 data.lookahead = item.lookahead;
                 // The grammar would have the same dependence again.
-                data.context_deps = item.context_deps | (data.context_deps & DIALECT);
+                data.context_deps = item.context_deps | (data.context_deps & DEPENDS_ON_DIALECT);
             }
-            How::Again => self.again.push((index, op, self.run.chunk)),
+            PairKind::Reparsed => self.reparsed.push((index, op, self.run.chunk)),
         }
         for (n, inner) in item.regions.iter().enumerate() {
             let region = self.ir.op(op).regions[n].1;
-            if self.ir.region(region).closed != inner.closed {
+            if self.ir.region(region).is_closed != inner.is_closed {
                 self.ir.names.touched.signature_changed.push(op);
             }
             self.pair_inside(region, &inner.parts);
@@ -153,25 +160,25 @@ impl<'a> Graft<'a> {
 
     /// Pairs the contents of a region.
     pub(super) fn pair_inside(&mut self, region: Region, parts: &[RegionPart]) {
-        self.note_start(region, self.starts_with(parts) == Some(true));
-        let olds = self.ir.not_kept(region, &self.work.kept);
-        self.pair(&olds, parts);
+        self.note_region_start(region, self.starts_with_label(parts) == Some(true));
+        let olds = self.ir.items_not_kept(region, &self.work.kept);
+        self.pair_items(&olds, parts);
         let first = parts.first().and_then(|part| match *part {
             RegionPart::Item(index) => self.work.pairs[index as usize],
             RegionPart::Kept(index) => Some(self.run.skeleton.kept[index as usize].first),
         });
         if first != seq::first(self.ir, region) {
-            self.begun_anew.insert(region);
+            self.with_new_first_item.insert(region);
         }
     }
 
     /// Records a change of control flow if a label at the start of a region is added or removed:
     /// that label determines if the region has a block before it.
-    pub(super) fn note_start(&mut self, region: Region, is_label: bool) {
+    pub(super) fn note_region_start(&mut self, region: Region, is_label: bool) {
         // The top level has no blocks.
         let is_chunk = self.ir.is_chunk_region(region);
-        if !is_chunk && is_label != (self.old_starts_with(region) == Some(true)) {
-            self.ir.names.touched.flows.push((region, None));
+        if !is_chunk && is_label != (self.old_starts_with_label(region) == Some(true)) {
+            self.ir.names.touched.control_flow.push((region, None));
         }
     }
 
@@ -189,8 +196,8 @@ impl<'a> Graft<'a> {
             let len = (to - own) as usize;
             let is_same = inner.open - new == to - own
                 && self.old.byte_slice(old..old + len) == text[new as usize..inner.open as usize]
-                && inner.closed == self.ir.region(region).closed
-                && self.starts_with(&inner.parts) == self.old_starts_with(region);
+                && inner.is_closed == self.ir.region(region).is_closed
+                && self.starts_with_label(&inner.parts) == self.old_starts_with_label(region);
             if !is_same {
                 return false;
             }
@@ -201,23 +208,23 @@ impl<'a> Graft<'a> {
             return false;
         }
         // Junk at the very start of a file is reported at another position.
-        let is_first = self.run.at_file_start && item.start == 0;
-        let depends = (item.context_deps | data.context_deps) & DIALECT != 0;
+        let is_first = self.run.is_at_file_start && item.start == 0;
+        let depends = (item.context_deps | data.context_deps) & DEPENDS_ON_DIALECT != 0;
         is_first == (self.ir.start(op) == 0)
             && (!depends || item.default_dialect == self.ir.default_dialect(data.parent))
     }
 
     /// True if the parts start with a label; `None` if there are no parts.
-    fn starts_with(&self, parts: &[RegionPart]) -> Option<bool> {
+    fn starts_with_label(&self, parts: &[RegionPart]) -> Option<bool> {
         parts.first().map(|part| match *part {
-            RegionPart::Item(index) => self.run.item(index).shape == Shape::Label,
+            RegionPart::Item(index) => self.run.item(index).shape == ItemShape::Label,
             RegionPart::Kept(index) => {
                 self.ir.op(self.run.skeleton.kept[index as usize].first).kind == OpKind::Label
             }
         })
     }
 
-    fn old_starts_with(&self, region: Region) -> Option<bool> {
+    fn old_starts_with_label(&self, region: Region) -> Option<bool> {
         seq::first(self.ir, region).map(|op| self.ir.op(op).kind == OpKind::Label)
     }
 
@@ -250,28 +257,28 @@ impl<'a> Graft<'a> {
     /// Called after all items are paired. Parses the items that must be parsed again, removes the
     /// names of leaving and moving items from the tables, and cuts kept items out of their
     /// sequences. Until then, the old sequences are complete.
-    pub(super) fn release(&mut self, targets: &[(Option<Region>, &[RegionPart])]) {
+    pub(super) fn release_old_items(&mut self, targets: &[(Option<Region>, &[RegionPart])]) {
         let mut moves = Vec::new();
         for &(region, parts) in targets {
             self.find_moves(parts, region, &mut moves);
         }
-        for (index, op, chunk) in std::mem::take(&mut self.again) {
-            let run = Run { chunk, ..self.run };
-            self.ir.lower_again(run, index, op, &mut self.work);
+        for (index, op, chunk) in std::mem::take(&mut self.reparsed) {
+            let run = LoweringInput { chunk, ..self.run };
+            self.ir.relower(run, index, op, &mut self.work);
         }
-        self.n_again = self.work.fresh.len();
+        self.n_reparsed = self.work.new_or_changed.len();
         for (index, to) in moves {
             let kept = self.run.skeleton.kept[index as usize];
             self.changed.extend(self.ir.region(kept.region).parent);
             self.changed.extend(to.and_then(|it| self.ir.region(it).parent));
             let items = self.ir.items_from(kept.first).take(kept.n);
-            self.moving.extend(items);
+            self.moving_items.extend(items);
         }
-        for n in 0..self.moving.len() {
-            self.ir.unplace(self.moving[n], &mut self.work);
+        for n in 0..self.moving_items.len() {
+            self.ir.remove_moved_names(self.moving_items[n], &mut self.work);
         }
         let n_free = self.ir.free_ops.len();
-        for op in std::mem::take(&mut self.leaving) {
+        for op in std::mem::take(&mut self.leaving_ops) {
             self.ir.remove(op, &mut self.work);
         }
         // An id is not reused within an edit.
@@ -294,8 +301,13 @@ impl<'a> Graft<'a> {
 
     /// Records the stretches of replaced items in a region, from index `rank` on, and in paired ops
     /// inside it.
-    pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[RegionPart]) {
-        let mut run = Replaced { region, rank, n: 0 };
+    pub(super) fn record_replaced_items(
+        &mut self,
+        region: Region,
+        mut rank: usize,
+        parts: &[RegionPart],
+    ) {
+        let mut run = ReplacedItems { region, rank, n_items: 0 };
         let mut runs = Vec::new();
         for &part in parts {
             let (n, stays) = match part {
@@ -304,7 +316,7 @@ impl<'a> Graft<'a> {
                     for (n, inner) in self.run.item(index).regions.iter().enumerate() {
                         if let Some(op) = op {
                             let inside = self.ir.op(op).regions[n].1;
-                            self.note_runs(inside, 0, &inner.parts);
+                            self.record_replaced_items(inside, 0, &inner.parts);
                         }
                     }
                     (1, op.is_some())
@@ -317,39 +329,48 @@ impl<'a> Graft<'a> {
             rank += n;
             if stays {
                 runs.push(run);
-                run = Replaced { region, rank, n: 0 };
+                run = ReplacedItems { region, rank, n_items: 0 };
             } else {
-                run.n += n;
+                run.n_items += n;
             }
         }
         runs.push(run);
         // Nothing was added or removed before the first item if it was the first one before.
-        let anew = parts.is_empty() || self.begun_anew.contains(&region);
-        runs.retain(|it| it.n > 0 || it.rank > 0 || anew);
+        let anew = parts.is_empty() || self.with_new_first_item.contains(&region);
+        runs.retain(|it| it.n_items > 0 || it.rank > 0 || anew);
         self.ir.names.touched.runs.extend(runs);
     }
 
     /// Called after all sequences are complete again. Enters the names of new items in the tables
     /// and links them.
     pub(super) fn finish(self) -> Delta {
-        let Self { ir, mut work, moving, mut changed, n_again, freed, run, .. } = self;
-        let n_parsed = work.fresh.len();
-        for value in std::mem::take(&mut work.defines) {
-            ir.define(value, &mut work.retry);
+        let Self {
+            ir,
+            mut work,
+            moving_items: moving,
+            mut changed,
+            n_reparsed: n_again,
+            freed,
+            run,
+            ..
+        } = self;
+        let n_parsed = work.new_or_changed.len();
+        for value in std::mem::take(&mut work.values_to_define) {
+            ir.define(value, &mut work.uses_to_resolve);
         }
         for n in 0..n_parsed {
-            let op = work.fresh[n];
+            let op = work.new_or_changed[n];
             if n < n_again {
-                ir.add_mentions(op);
+                ir.add_symbols_and_aliases(op);
             } else {
                 ir.add_defs(op, &mut work);
             }
         }
         for &op in &moving {
-            ir.place(op, &mut work);
+            ir.add_moved_names(op, &mut work);
         }
         for op in moving {
-            ir.retry_inside(op, &mut work, &mut changed);
+            ir.retry_uses_inside(op, &mut work, &mut changed);
             for &value in &ir.op(op).results {
                 changed.extend(ir.value(value).uses.iter().map(|it| it.0));
             }
@@ -363,27 +384,27 @@ impl<'a> Graft<'a> {
 
 impl Ir {
     /// Updates the sums of all regions that enclose a region whose contents changed.
-    pub(super) fn settle(&mut self, region: Region) {
+    pub(super) fn update_enclosing_sums(&mut self, region: Region) {
         let mut at = region;
         while let Some(op) = self.region(at).parent {
-            let len = self.len(op) as u32;
-            seq::renew(self, op, len);
+            let len = self.item_len(op) as u32;
+            seq::update_sums(self, op, len);
             at = self.op(op).parent;
         }
     }
 
     /// Processes an item that moved here from another region. The names that are used in it may
     /// have other definitions now, and the names that it defines may also be defined around it.
-    fn retry_inside(&mut self, op: Op, work: &mut LoweringWork, changed: &mut Vec<Op>) {
+    fn retry_uses_inside(&mut self, op: Op, work: &mut LoweringWork, changed: &mut Vec<Op>) {
         changed.push(op);
         for index in 0..self.op(op).operands.len() {
-            work.retry.push((op, index as u32));
+            work.uses_to_resolve.push((op, index as u32));
         }
         for index in 0..self.op(op).regions.len() {
             let region = self.op(op).regions[index].1;
             self.note_shadows(region);
             for item in self.items(region).collect::<Vec<_>>() {
-                self.retry_inside(item, work, changed);
+                self.retry_uses_inside(item, work, changed);
             }
         }
     }
@@ -393,14 +414,14 @@ impl Ir {
 /// of resolved uses, and adds their ops to `changed`.
 fn relink(ir: &mut Ir, work: &mut LoweringWork, changed: &mut Vec<Op>) -> usize {
     let mut n_linked = 0;
-    for &op in &work.fresh {
+    for &op in &work.new_or_changed {
         ir.link(op);
         n_linked += ir.op(op).operands.len();
     }
-    changed.append(&mut work.fresh);
+    changed.append(&mut work.new_or_changed);
     let mut seen = FxHashSet::default();
     changed.retain(|&op| ir.is_alive(op) && seen.insert(op));
-    let mut retry = std::mem::take(&mut work.retry);
+    let mut retry = std::mem::take(&mut work.uses_to_resolve);
     retry.sort_unstable();
     retry.dedup();
     for (op, index) in retry {
@@ -422,7 +443,7 @@ fn relink(ir: &mut Ir, work: &mut LoweringWork, changed: &mut Vec<Op>) -> usize 
         let users = ir.value(value).uses.iter().map(|it| it.0);
         changed.extend(users.filter(|&op| seen.insert(op)));
     }
-    let mut retry = std::mem::take(&mut work.retry_successors);
+    let mut retry = std::mem::take(&mut work.successors_to_resolve);
     retry.sort_unstable();
     retry.dedup();
     for (op, index) in retry {

@@ -57,7 +57,7 @@ after: {text:?}"
 }
 
 /// Edits the first occurrence of `needle` in [`PROGRAM`] and returns the number of parsed items.
-fn row(needle: &str, insert: &str) -> String {
+fn n_parsed_after(needle: &str, insert: &str) -> String {
     let mut source = Source::new(PROGRAM);
     let at = PROGRAM.find(needle).expect(needle);
     let delta = edit(&mut source, at, needle.len(), insert);
@@ -65,29 +65,29 @@ fn row(needle: &str, insert: &str) -> String {
 }
 
 #[test]
-fn an_edit_reparses_the_ops_it_meets() {
-    assert_eq!(row("%0, %b", "%0, %a"), "1 parsed");
-    assert_eq!(row("%1 = arith", "%9 = arith"), "1 parsed");
-    assert_eq!(row("// more", "// less"), "1 parsed");
-    assert_eq!(row("%3 = ", "%33 = "), "1 parsed");
+fn reparses_the_edited_op_only() {
+    assert_eq!(n_parsed_after("%0, %b", "%0, %a"), "1 parsed");
+    assert_eq!(n_parsed_after("%1 = arith", "%9 = arith"), "1 parsed");
+    assert_eq!(n_parsed_after("// more", "// less"), "1 parsed");
+    assert_eq!(n_parsed_after("%3 = ", "%33 = "), "1 parsed");
 }
 
 #[test]
-fn what_moves_is_not_parsed() {
+fn does_not_parse_moved_items() {
     // A brace that closes the function early: the function and the superfluous brace are parsed.
-    assert_eq!(row("%1 = arith", "}%1 = arith"), "2 parsed");
-    assert_eq!(row("  weird", "}  weird"), "2 parsed");
+    assert_eq!(n_parsed_after("%1 = arith", "}%1 = arith"), "2 parsed");
+    assert_eq!(n_parsed_after("  weird", "}  weird"), "2 parsed");
     // A split line is added or removed.
-    assert_eq!(row("// -----\n", ""), "1 parsed");
-    assert_eq!(row("// more", "// -----x"), "1 parsed");
-    assert_eq!(row("// more", "// -----"), "3 parsed");
-    assert_eq!(row("// more\n", "\n// -----\n"), "3 parsed");
+    assert_eq!(n_parsed_after("// -----\n", ""), "1 parsed");
+    assert_eq!(n_parsed_after("// more", "// -----x"), "1 parsed");
+    assert_eq!(n_parsed_after("// more", "// -----"), "3 parsed");
+    assert_eq!(n_parsed_after("// more\n", "\n// -----\n"), "3 parsed");
     // Text directly after a split line turns it into a comment.
-    assert_eq!(row("\nfunc.func @h", "x\nfunc.func @h"), "1 parsed");
+    assert_eq!(n_parsed_after("\nfunc.func @h", "x\nfunc.func @h"), "1 parsed");
 }
 
 #[test]
-fn a_step_is_verified_again_when_the_constant_changes_that_it_is() {
+fn verifies_a_step_again_if_its_constant_changes() {
     let text = "func.func @f(%n: index) {\n  %s = arith.constant 1 : index\n  scf.parallel (%i) = (%n) to (%n) step (%s) {\n  }\n  return\n}\n";
     let mut source = Source::new(text);
     let at = text.find("1 :").expect("a constant");
@@ -98,7 +98,7 @@ fn a_step_is_verified_again_when_the_constant_changes_that_it_is() {
 }
 
 #[test]
-fn braces_in_a_row_that_close_nothing_are_one_mistake() {
+fn reports_adjacent_unmatched_braces_once() {
     let mut source = Source::new("}\n}} }\nmodule {}\n}\n");
     assert_eq!(source.problems().len(), 2);
     for (at, remove, insert, n) in [
@@ -116,7 +116,7 @@ fn braces_in_a_row_that_close_nothing_are_one_mistake() {
 }
 
 #[test]
-fn where_an_op_ends_in_its_line_may_depend_on_the_op_around() {
+fn updates_ops_on_one_line_if_the_enclosing_op_changes() {
     let n_ops = |source: &Source| {
         let mut n = 0;
         source.ir().walk(source.ir().root(), &mut |_| n += 1);
@@ -175,7 +175,7 @@ fn costs(n: usize) -> Vec<(&'static str, usize, usize, usize, usize)> {
 }
 
 #[test]
-fn an_edit_costs_what_it_changes() {
+fn cost_of_an_edit_does_not_depend_on_the_file_size() {
     let (small, large) = (costs(1_000), costs(100_000));
     for (small, large) in small.into_iter().zip(large) {
         let (kind, parsed, linked, verified, read) = large;
@@ -211,7 +211,7 @@ fn aliased(n: usize) -> String {
 }
 
 #[test]
-fn an_edit_of_an_alias_reads_what_names_it() {
+fn reparses_the_items_that_use_an_edited_alias() {
     // Each row: the replaced text, its replacement, and the number of parsed items: those changed
     // and those that use them, also indirectly.
     const LARGE: usize = 96_000;
@@ -264,7 +264,7 @@ fn an_edit_of_an_alias_reads_what_names_it() {
 }
 
 #[test]
-fn a_label_stays_with_the_arguments_that_it_keeps() {
+fn keeps_the_arguments_of_an_edited_label() {
     let uses = "  \"a.use\"(%a) : (i1) -> ()\n".repeat(50);
     let text = format!(
         "func.func @f(%c: i1) {{\n  cf.br ^bb1(%c : i1)\n^bb1(%a: i1):\n{uses}  cf.br ^bb1(%a : i1)\n}}\n"
@@ -288,7 +288,7 @@ fn a_label_stays_with_the_arguments_that_it_keeps() {
 /// Each of three labels gets one of two names, with or without a following blank, in all sequences
 /// of three edits.
 #[test]
-fn labels_of_one_name_are_told_of_after_edits() {
+fn reports_duplicate_labels_after_edits() {
     let start = "func.func @f(%c: i1) {\n  cf.br ^a(%c : i1)\n^a(%x: i1):\n  cf.br ^b(%x : i1)\n^b(%y: i1):\n  cf.br ^a(%y : i1)\n^a(%z: i1):\n  return\n}\n";
     let ways = 3 * 2 * 2;
     for script in 0..ways * ways * ways {
@@ -305,7 +305,7 @@ fn labels_of_one_name_are_told_of_after_edits() {
 }
 
 #[test]
-fn a_broken_generic_op_that_moves_takes_names_without_a_dialect_along() {
+fn moves_a_broken_generic_op_with_short_names() {
     let text = "func.func @f() {\n  %0 = \"a.b\"() ({\n    \"a.c\"() : () -> ()\n  }) : 0\n}\n";
     let mut source = Source::new(text);
     let at = |source: &Source, what: &str| source.text().to_string().find(what).expect(what);
@@ -316,7 +316,7 @@ fn a_broken_generic_op_that_moves_takes_names_without_a_dialect_along() {
 }
 
 #[test]
-fn what_comes_before_the_first_label_makes_it_another_block() {
+fn text_before_the_first_label_adds_a_block() {
     let text = "func.func @f(%a: i32) {\n^bb0(%b: i32):\n  return\n}\n";
     let mut source = Source::new(text);
     for insert in ["{", "  %0 = arith.addi %a, %a : i32\n"] {
@@ -327,7 +327,7 @@ fn what_comes_before_the_first_label_makes_it_another_block() {
 }
 
 #[test]
-fn results_without_names_are_values_and_stay_the_same_values() {
+fn keeps_the_values_of_unnamed_results() {
     let mut source = Source::new(
         "func.func @f(%a: i32) {\n  arith.addi %a, %a : i32\n  \"a.b\"() : () -> (i1, i2)\n  return\n}\n",
     );
@@ -355,7 +355,7 @@ fn results_without_names_are_values_and_stay_the_same_values() {
 }
 
 #[test]
-fn names_in_a_broken_generic_op_are_read_anew_where_their_dialect_is_another() {
+fn reparses_short_names_if_the_default_dialect_changes() {
     let mut source = Source::new(
         "x.y %c\n\"foo.bar\"() ({\n  %0 = \"x.z\"() : () -> i32\n  cf.br ^n module\n}) : () ->\n",
     );
@@ -364,7 +364,7 @@ fn names_in_a_broken_generic_op_are_read_anew_where_their_dialect_is_another() {
 }
 
 #[test]
-fn what_a_second_op_of_a_line_looks_up_is_looked_up_again() {
+fn updates_aliases_of_a_second_op_on_a_line() {
     let mut source = Source::new("func.func @f(%a: i32) {\n  return return %a : !t\n}\n");
     edit(&mut source, 0, 0, "!t = i32\n");
     edit(&mut source, 0, "!t = i32\n".len(), "");
@@ -384,7 +384,7 @@ fn a_label_may_have_thousands_of_arguments() {
 }
 
 #[test]
-fn what_moves_deeper_than_regions_may_nest_is_read_anew() {
+fn reparses_items_that_move_too_deep() {
     let (open, close) = ("\"a.b\"() ({\n", "}) : () -> ()\n");
     for n in MAX_REGION_DEPTH - 3..=MAX_REGION_DEPTH + 1 {
         let text = format!("{}\"c.d\"() : () -> ()\n{}", open.repeat(n), close.repeat(n));
@@ -397,7 +397,7 @@ fn what_moves_deeper_than_regions_may_nest_is_read_anew() {
 }
 
 #[test]
-fn what_is_nested_too_deep_is_told_of_once() {
+fn reports_too_deep_nesting_once() {
     let inside = "^a:\n  return\nfunc.func @g() { return }\n";
     for (open, close) in [
         ("\"a.b\"() ({\n", "}) : () -> ()\n"),
@@ -423,7 +423,7 @@ fn what_is_nested_too_deep_is_told_of_once() {
 }
 
 #[test]
-fn a_type_that_is_not_finished_ends_with_its_token() {
+fn incomplete_types_end_with_their_token() {
     // The text after it is kept without parsing, and is not part of its last dimension.
     for line in
         ["^b(%x: tensor<8xi32", "weird.op : tensor<8xi32", "%0 = arith.constant 1 : vector<4xf32"]
@@ -435,7 +435,7 @@ fn a_type_that_is_not_finished_ends_with_its_token() {
 }
 
 #[test]
-fn what_was_the_only_block_may_become_unreachable() {
+fn updates_dominance_if_the_only_block_becomes_unreachable() {
     let text = "func.func @f(%x: i32, %y: i32) -> i32 {\n^bb1(%q: i32):\n  %1 = \"foo.bar\"(%y) ({\n  return %1 : i32\n}\n";
     let mut source = Source::new(text);
     let at = text.find("{\n^bb1").unwrap();
@@ -443,7 +443,7 @@ fn what_was_the_only_block_may_become_unreachable() {
 }
 
 #[test]
-fn what_leaves_the_start_of_a_region_may_make_another_block_the_first() {
+fn updates_the_entry_block_if_the_start_is_removed() {
     let start = "\n  cf.cond_br %c, ^a, ^b\n^a:";
     let text = format!(
         "func.func @f(%c: i1) {{{start}\n  %0 = arith.constant 1 : i8\n  cf.br ^b\n^b:\n  %1 = arith.addi %0, %0 : i8\n  return\n}}\n"

@@ -11,7 +11,7 @@ fn value(constant: &str) -> String {
 }
 
 #[test]
-fn what_is_legal_has_no_problem() {
+fn accepts_legal_edge_cases() {
     for text in [
         "",
         "// only a comment",
@@ -82,7 +82,7 @@ fn what_is_legal_has_no_problem() {
 }
 
 #[test]
-fn what_is_not_is_told() {
+fn reports_illegal_edge_cases() {
     for text in [
         "func.func @a-b() {\n  return\n}",
         &value("256 : i8"),

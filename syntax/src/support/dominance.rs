@@ -5,12 +5,12 @@
 //! compression, then immediate dominators. *Cost.* O(m log n) for n nodes and m edges of any shape,
 //! without recursion. A query is O(1): it compares preorder numbers of the tree.
 
-const NONE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// The dominator tree of a graph whose entry is node 0.
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
-    /// For each reachable node: its immediate dominator ([`NONE`] for the entry), its preorder
+    /// For each reachable node: its immediate dominator ([`NO_NODE`] for the entry), its preorder
     /// number in the tree, and the number after its subtree.
     nodes: Vec<Option<(u32, (u32, u32))>>,
 }
@@ -24,32 +24,32 @@ impl DominatorTree {
 
     /// Returns true if a node can be reached from the entry.
     pub fn is_reachable(&self, node: usize) -> bool {
-        self.numbers(node).is_some()
+        self.preorder_range(node).is_some()
     }
 
     /// Returns the immediate dominator; `None` for the entry and for unreachable nodes.
     pub fn idom(&self, node: usize) -> Option<usize> {
         let (idom, _) = self.nodes.get(node).copied().flatten()?;
-        (idom != NONE).then_some(idom as usize)
+        (idom != NO_NODE).then_some(idom as usize)
     }
 
     /// Returns the preorder number of a node in the tree, and the number after its subtree; `None`
     /// for unreachable nodes.
-    pub fn numbers(&self, node: usize) -> Option<(u32, u32)> {
+    pub fn preorder_range(&self, node: usize) -> Option<(u32, u32)> {
         self.nodes.get(node).copied().flatten().map(|it| it.1)
     }
 
     /// Returns true if every path from the entry to `b` contains `a`. An unreachable node neither
     /// dominates another nor is dominated.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
-        match (self.numbers(a), self.numbers(b)) {
+        match (self.preorder_range(a), self.preorder_range(b)) {
             (Some(a), Some(b)) => a.0 <= b.0 && b.0 < a.1,
             _ => false,
         }
     }
 }
 
-/// Returns the immediate dominator of each node ([`NONE`] for the entry, node 0) and its numbers in
+/// Returns the immediate dominator of each node ([`NO_NODE`] for the entry, node 0) and its numbers in
 /// the tree; `None` for unreachable nodes.
 fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     if successors.is_empty() {
@@ -57,20 +57,20 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     }
     // Depth-first numbering.
     let n = successors.len();
-    let mut number = vec![NONE; n];
+    let mut number = vec![NO_NODE; n];
     let mut vertex: Vec<u32> = Vec::with_capacity(n);
     let mut parent: Vec<u32> = Vec::with_capacity(n);
     let mut stack: Vec<(u32, usize)> = vec![(0, 0)];
     number[0] = 0;
     vertex.push(0);
-    parent.push(NONE);
+    parent.push(NO_NODE);
     while let Some((node, next)) = stack.last_mut() {
         let Some(&to) = successors[*node as usize].get(*next) else {
             stack.pop();
             continue;
         };
         *next += 1;
-        if number[to as usize] == NONE {
+        if number[to as usize] == NO_NODE {
             number[to as usize] = vertex.len() as u32;
             parent.push(number[*node as usize]);
             vertex.push(to);
@@ -86,12 +86,12 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
         }
     }
     let mut forest = Forest {
-        ancestor: vec![NONE; n_reached],
+        ancestor: vec![NO_NODE; n_reached],
         label: (0..n_reached as u32).collect(),
         semi: (0..n_reached as u32).collect(),
     };
     let mut bucket: Vec<Vec<u32>> = vec![Vec::new(); n_reached];
-    let mut idom = vec![NONE; n_reached];
+    let mut idom = vec![NO_NODE; n_reached];
     for w in (1..n_reached).rev() {
         for &v in &predecessors[w] {
             let u = forest.eval(v);
@@ -120,7 +120,7 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     let mut free = vec![1u32; n_reached];
     let mut out = vec![None; n];
     for w in 0..n_reached {
-        let mut above = NONE;
+        let mut above = NO_NODE;
         if w > 0 {
             let up = idom[w] as usize;
             from[w] = free[up];
@@ -143,14 +143,14 @@ struct Forest {
 
 impl Forest {
     fn eval(&mut self, v: u32) -> u32 {
-        if self.ancestor[v as usize] == NONE {
+        if self.ancestor[v as usize] == NO_NODE {
             return v;
         }
         let mut path = vec![v];
         let mut at = v;
         loop {
             let up = self.ancestor[at as usize];
-            if self.ancestor[up as usize] == NONE {
+            if self.ancestor[up as usize] == NO_NODE {
                 break;
             }
             path.push(up);
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_block_dominates_what_is_not_reached_without_it(
+        fn a_node_dominates_those_unreachable_without_it(
             n in 1..9usize,
             edges in prop::collection::vec((0..9usize, 0..9u32), 0..24),
         ) {

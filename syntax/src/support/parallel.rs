@@ -11,20 +11,20 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 /// Stack size of each thread in bytes. Deeply nested programs are walked by recursion. Unused pages
 /// of a stack cost nothing.
-const STACK: usize = 64 << 20;
+const STACK_BYTES: usize = 64 << 20;
 
 /// Maximum number of results that wait for the next result in order.
-const AHEAD: usize = 1024;
+const MAX_WAITING: usize = 1024;
 
 /// Maximum number of items in a run, which a thread takes at once. Handing over small files one by
 /// one costs a tenth of the work on them.
-const MOST_AT_ONCE: usize = 16;
+const MAX_RUN_LEN: usize = 16;
 /// Minimum number of runs for each thread, so that no thread waits long for a slow one.
-const TURNS: usize = 64;
+const MIN_RUNS_PER_THREAD: usize = 64;
 
 /// Returns the number of threads that run at once on this machine. The system is queried only once:
 /// on Linux a query takes as long as the analysis of a small document.
-pub fn cores() -> usize {
+pub fn n_cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
@@ -33,7 +33,7 @@ pub fn cores() -> usize {
 /// thread.
 pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     let done = std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(STACK);
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
         Some(builder.spawn_scoped(scope, &work).ok()?.join())
     });
     match done {
@@ -45,9 +45,9 @@ pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
 
 /// Runs `other` on a new thread with a deep stack while the calling thread runs `mine`. If the
 /// system grants no thread, `other` runs after `mine`.
-pub fn beside<A, B: Send>(mine: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
+pub fn run_beside<A, B: Send>(mine: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
     let (mine, other_done) = std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(STACK);
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
         let thread = builder.spawn_scoped(scope, &other).ok();
         (mine(), thread.map(std::thread::ScopedJoinHandle::join))
     });
@@ -59,7 +59,7 @@ pub fn beside<A, B: Send>(mine: impl FnOnce() -> A, other: impl Fn() -> B + Sync
 }
 
 /// The queue of results that `take` has not received yet.
-struct Line<T> {
+struct ResultQueue<T> {
     /// Runs of results, keyed by the number of the first item of the run.
     waiting: BTreeMap<usize, Vec<T>>,
     /// Number of results that `take` received; `usize::MAX` after `take` returned false.
@@ -72,19 +72,19 @@ struct Line<T> {
 /// `take` as soon as all earlier ones were passed, until `take` returns false. The thread that
 /// computes the next result in order also passes it on, with all results that wait for it, so no
 /// other thread is woken for that.
-pub fn in_order<T: Send>(
+pub fn map_in_order<T: Send>(
     n_threads: usize,
     n: usize,
     work: impl Fn(usize) -> T + Sync,
     take: impl FnMut(T) -> bool + Send,
 ) {
-    in_order_by_runs(n_threads, n, |run| run.map(&work).collect(), take);
+    map_runs_in_order(n_threads, n, |run| run.map(&work).collect(), take);
 }
 
-/// Like [`in_order`], but `work` processes a run of numbers at once and returns one result per
+/// Like [`map_in_order`], but `work` processes a run of numbers at once and returns one result per
 /// number: for work that is cheaper for several items together. The length of the runs depends on
 /// the numbers of items and threads.
-pub fn in_order_by_runs<T: Send>(
+pub fn map_runs_in_order<T: Send>(
     n_threads: usize,
     n: usize,
     work: impl Fn(Range<usize>) -> Vec<T> + Sync,
@@ -95,9 +95,9 @@ pub fn in_order_by_runs<T: Send>(
         let _ = (0..n).flat_map(|it| work(it..it + 1)).all(take);
         return;
     }
-    let at_once = (n / (threads * TURNS)).clamp(1, MOST_AT_ONCE);
+    let at_once = (n / (threads * MIN_RUNS_PER_THREAD)).clamp(1, MAX_RUN_LEN);
     let next = AtomicUsize::new(0);
-    let line = Line { waiting: BTreeMap::new(), n_taken: 0, is_attended: false };
+    let line = ResultQueue { waiting: BTreeMap::new(), n_taken: 0, is_attended: false };
     // A thread waits before it starts work too far ahead, because the result would only wait.
     let (line, moved) = (Mutex::new(line), Condvar::new());
     let of_line = || line.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,14 +130,14 @@ pub fn in_order_by_runs<T: Send>(
             if first >= n {
                 return;
             }
-            let is_far = |it: &mut Line<T>| first >= AHEAD.saturating_add(it.n_taken);
+            let is_far = |it: &mut ResultQueue<T>| first >= MAX_WAITING.saturating_add(it.n_taken);
             drop(moved.wait_while(of_line(), is_far).unwrap_or_else(PoisonError::into_inner));
             hand_over(first, work(first..n.min(first + at_once)));
         }
     };
     let n_started = std::thread::scope(|scope| {
         let start = |_: &usize| {
-            let builder = std::thread::Builder::new().stack_size(STACK);
+            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
             builder.spawn_scoped(scope, run).is_ok()
         };
         (0..threads).filter(start).count()
@@ -153,19 +153,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_tasks_run_beside_each_other() {
+    fn two_tasks_run_concurrently() {
         let (send, receive) = std::sync::mpsc::channel();
         let send = Mutex::new(send);
         let other = || send.lock().is_ok_and(|it| it.send(2).is_ok());
         // Each task waits for the other, so running them in sequence would never end.
-        assert_eq!(beside(move || receive.recv(), other), (Ok(2), true));
+        assert_eq!(run_beside(move || receive.recv(), other), (Ok(2), true));
     }
 
     #[test]
     fn results_come_in_order() {
         for n_threads in [0, 1, 4] {
             let mut out = Vec::new();
-            in_order(
+            map_in_order(
                 n_threads,
                 5000,
                 |n| n,
@@ -183,9 +183,9 @@ mod tests {
         for n_threads in [0, 2] {
             let begun = AtomicUsize::new(0);
             let mut n_taken = 0;
-            in_order(
+            map_in_order(
                 n_threads,
-                100 * AHEAD,
+                100 * MAX_WAITING,
                 |_| begun.fetch_add(1, Ordering::Relaxed),
                 |_| {
                     n_taken += 1;
@@ -193,7 +193,7 @@ mod tests {
                 },
             );
             assert_eq!(n_taken, 3);
-            assert!(begun.load(Ordering::Relaxed) < 2 * AHEAD + 16);
+            assert!(begun.load(Ordering::Relaxed) < 2 * MAX_WAITING + 16);
         }
     }
 
@@ -208,6 +208,6 @@ mod tests {
 
     #[test]
     fn accepts_zero_items() {
-        in_order(2, 0, |n| n, |_| unreachable!());
+        map_in_order(2, 0, |n| n, |_| unreachable!());
     }
 }

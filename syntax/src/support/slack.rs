@@ -10,26 +10,26 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 /// Number of spare entries in a table of `n` entries.
-fn share(n: usize) -> usize {
+fn n_spare(n: usize) -> usize {
     n / 8 + 64
 }
 
 /// Reserves capacity for `n` entries and some spare ones if the capacity is below `n`.
 pub fn reserve_with_slack<T>(table: &mut Vec<T>, n: usize) {
     if table.capacity() < n {
-        table.reserve(n + share(n) - table.len());
+        table.reserve(n + n_spare(n) - table.len());
     }
 }
 
 /// Adds some spare capacity to a table that was filled entry by entry.
 pub(crate) fn keep_slack<T>(table: &mut Vec<T>) {
     let n = table.len();
-    if table.capacity() - n < share(n) / 2 {
-        table.reserve_exact(share(n));
+    if table.capacity() - n < n_spare(n) / 2 {
+        table.reserve_exact(n_spare(n));
     }
 }
 
 /// Like [`keep_slack`], for a map.
 pub(crate) fn keep_slack_in_map<K: Eq + Hash, V>(table: &mut FxHashMap<K, V>) {
-    table.reserve(share(table.len()) / 2);
+    table.reserve(n_spare(table.len()) / 2);
 }

@@ -1,6 +1,6 @@
 //! The extent of the body of a dialect's type or attribute (`!a.b<..>`), which is one token.
 
-use crate::identifier::{BARE, SUFFIX, is};
+use crate::identifier::{BARE, SUFFIX, has_class};
 use crate::string::string_end;
 use crate::{OpKind, SPLIT_MARKER};
 
@@ -21,7 +21,7 @@ pub(super) struct DialectBodies {
 }
 
 impl DialectBodies {
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.passed.clear();
     }
 
@@ -36,9 +36,9 @@ impl DialectBodies {
         }
         self.passed.clear();
         self.open.clear();
-        let (end, looked) = self.look(bytes, start);
+        let (end, looked) = self.search(bytes, start);
         #[cfg(test)]
-        crate::work::count(looked - start);
+        crate::work::count_steps(looked - start);
         self.looked = looked;
         if end.is_some() {
             self.passed.clear();
@@ -46,7 +46,7 @@ impl DialectBodies {
         (end, looked)
     }
 
-    fn look(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
+    fn search(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
         let mut at = start;
         while let Some(&byte) = bytes.get(at) {
             let close = match byte {
@@ -120,15 +120,14 @@ fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
     let start = at;
     if bytes.get(at) == Some(&b'%') {
-        while bytes
-            .get(at)
-            .is_some_and(|&b| is(b, SUFFIX) || matches!(b, b'%' | b',' | b' ' | b':' | b'\t'))
-        {
+        while bytes.get(at).is_some_and(|&b| {
+            has_class(b, SUFFIX) || matches!(b, b'%' | b',' | b' ' | b':' | b'\t')
+        }) {
             at += 1;
         }
         return (bytes.get(at) == Some(&b'=')).then_some(at + 1);
     }
-    while bytes.get(at).is_some_and(|&b| is(b, BARE)) {
+    while bytes.get(at).is_some_and(|&b| has_class(b, BARE)) {
         at += 1;
     }
     let word = std::str::from_utf8(&bytes[start..at]).ok()?;

@@ -45,53 +45,54 @@ static CLASS: [u8; 256] = {
 };
 
 /// Returns true if the byte has the class.
-pub(crate) fn is(byte: u8, class: u8) -> bool {
+pub(crate) fn has_class(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
 /// Returns the first byte from `at` on that does not have the class.
-pub(crate) fn skip(bytes: &[u8], mut at: usize, class: u8) -> usize {
-    while bytes.get(at).is_some_and(|&byte| is(byte, class)) {
+pub(crate) fn skip_class(bytes: &[u8], mut at: usize, class: u8) -> usize {
+    while bytes.get(at).is_some_and(|&byte| has_class(byte, class)) {
         at += 1;
     }
     at
 }
 
 /// Returns the length in bytes of the suffix identifier at the start of the text.
-pub(crate) fn prefixed_len(text: &str) -> usize {
-    skip(text.as_bytes(), 0, SUFFIX)
+pub(crate) fn suffix_id_len(text: &str) -> usize {
+    skip_class(text.as_bytes(), 0, SUFFIX)
 }
 
 /// Returns the length in bytes of the bare identifier at the start of the text, which may also
 /// start with a digit.
-pub(crate) fn bare_len(text: &str) -> usize {
-    skip(text.as_bytes(), 0, BARE)
+pub(crate) fn bare_id_len(text: &str) -> usize {
+    skip_class(text.as_bytes(), 0, BARE)
 }
 
 /// Returns the number of letters, digits, `_` and `.` at the start of the text.
 pub(crate) fn word_len(text: &str) -> usize {
-    skip(text.as_bytes(), 0, WORD)
+    skip_class(text.as_bytes(), 0, WORD)
 }
 
 /// Returns true if a byte may occur in an identifier of any kind.
 pub fn is_identifier_byte(byte: u8) -> bool {
-    is(byte, SUFFIX)
+    has_class(byte, SUFFIX)
 }
 
 /// Returns true for a bare identifier. A symbol or an attribute name of this form needs no quotes.
-pub fn is_bare(text: &str) -> bool {
-    text.bytes().next().is_some_and(|it| is(it, BARE_START)) && bare_len(text) == text.len()
+pub fn is_bare_id(text: &str) -> bool {
+    text.bytes().next().is_some_and(|it| has_class(it, BARE_START))
+        && bare_id_len(text) == text.len()
 }
 
 /// Returns true for a suffix identifier, which may follow `%`, `^`, `#` and `!`.
-pub fn is_suffix(text: &str) -> bool {
+pub fn is_suffix_id(text: &str) -> bool {
     let bytes = text.as_bytes();
     let class = match bytes.first() {
-        Some(&first) if is(first, DIGIT) => DIGIT,
-        Some(&first) if is(first, SUFFIX_START) => SUFFIX,
+        Some(&first) if has_class(first, DIGIT) => DIGIT,
+        Some(&first) if has_class(first, SUFFIX_START) => SUFFIX,
         _ => return false,
     };
-    skip(bytes, 0, class) == bytes.len()
+    skip_class(bytes, 0, class) == bytes.len()
 }
 
 /// Returns the end of the number with its first digit at `at`, and true if it is a float: `12`,
@@ -106,15 +107,15 @@ pub(crate) fn number_end(bytes: &[u8], at: usize) -> (usize, bool) {
         }
         return (end, false);
     }
-    let whole = skip(bytes, at, DIGIT);
+    let whole = skip_class(bytes, at, DIGIT);
     if peek(whole) != b'.' {
         return (whole, false);
     }
-    let end = skip(bytes, whole + 1, DIGIT);
+    let end = skip_class(bytes, whole + 1, DIGIT);
     if matches!(peek(end), b'e' | b'E') {
         let signed = usize::from(matches!(peek(end + 1), b'+' | b'-'));
-        if is(peek(end + 1 + signed), DIGIT) {
-            return (skip(bytes, end + 1 + signed, DIGIT), true);
+        if has_class(peek(end + 1 + signed), DIGIT) {
+            return (skip_class(bytes, end + 1 + signed, DIGIT), true);
         }
     }
     (end, true)
@@ -141,7 +142,7 @@ mod tests {
             ("aé", false, false),
             ("a b", false, false),
         ] {
-            assert_eq!((is_bare(text), is_suffix(text)), (bare, suffix), "{text:?}");
+            assert_eq!((is_bare_id(text), is_suffix_id(text)), (bare, suffix), "{text:?}");
         }
     }
 }

@@ -17,7 +17,9 @@
 use std::ops::Range;
 
 use crate::dialect_body::DialectBodies;
-use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, number_end, skip};
+use crate::identifier::{
+    BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, has_class, number_end, skip_class,
+};
 use crate::string::{Escape, string_end};
 use crate::{SPLIT_MARKER, Token, TokenKind};
 
@@ -125,28 +127,28 @@ pub struct Lexer {
     /// The byte after the last one that determines the end of the last token.
     reach: usize,
     /// True if the text begins at the start of the file.
-    at_file_start: bool,
+    is_at_file_start: bool,
     /// True if only blanks and comments were read since the last line break.
-    at_line_start: bool,
+    is_at_line_start: bool,
     bodies: DialectBodies,
 }
 
 impl Lexer {
     /// Creates a lexer at the start of a text, which is the start of the file or follows a token.
     pub fn new(at_file_start: bool) -> Self {
-        Self { at_file_start, at_line_start: at_file_start, ..Self::default() }
+        Self { is_at_file_start: at_file_start, is_at_line_start: at_file_start, ..Self::default() }
     }
 
     /// Returns the position, for [`Lexer::go_to`].
     pub(crate) fn state(&self) -> (usize, bool) {
-        (self.at, self.at_line_start)
+        (self.at, self.is_at_line_start)
     }
 
     /// Moves to a position right after a token, or to one that [`Lexer::state`] returned. Facts
     /// about the text behind it are dropped.
     pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
-        (self.at, self.at_line_start) = (at, at_line_start);
-        self.bodies.forget();
+        (self.at, self.is_at_line_start) = (at, at_line_start);
+        self.bodies.clear();
     }
 
     /// Returns the next token of the text and the byte after the last one that determines its end.
@@ -156,7 +158,12 @@ impl Lexer {
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let (kind, at_line_start) = self.advance(bytes);
-        let token = Token { start: self.start as u32, end: self.at as u32, kind, at_line_start };
+        let token = Token {
+            start: self.start as u32,
+            end: self.at as u32,
+            kind,
+            is_at_line_start: at_line_start,
+        };
         (token, self.reach)
     }
 
@@ -173,14 +180,14 @@ impl Lexer {
             Some(&byte) => self.scan(bytes, byte, &mut reach),
             None => TokenKind::Eof,
         };
-        self.at_line_start = false;
+        self.is_at_line_start = false;
         self.reach = reach.max(self.at + LOOK_AHEAD);
         (kind, at_line_start || kind == TokenKind::Eof)
     }
 
     /// Moves to the next token. Returns true if a line break was passed.
     fn skip_trivia(&mut self, bytes: &[u8]) -> bool {
-        let mut at_line_start = self.at_line_start;
+        let mut at_line_start = self.is_at_line_start;
         while let Some(&byte) = bytes.get(self.at) {
             match byte {
                 b'\n' | b'\r' => {
@@ -190,14 +197,14 @@ impl Lexer {
                 b' ' | b'\t' | 0 => self.at += 1,
                 // A byte order mark at the start of the file is accepted and has no meaning.
                 0xEF if self.at == 0
-                    && self.at_file_start
+                    && self.is_at_file_start
                     && bytes.starts_with(b"\xEF\xBB\xBF") =>
                 {
                     self.at = 3;
                 }
                 b'/' if bytes.get(self.at + 1) == Some(&b'/') => {
                     let end = line_end(bytes, self.at);
-                    if let Some(split) = split(bytes, self.at..end) {
+                    if let Some(split) = split_position(bytes, self.at..end) {
                         self.at = split;
                         break;
                     }
@@ -219,17 +226,17 @@ impl Lexer {
         let peek = |ahead: usize| bytes.get(self.at + ahead).copied().unwrap_or(0);
         let (kind, len) = match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
-                self.at = skip(bytes, self.at + 1, BARE);
+                self.at = skip_class(bytes, self.at + 1, BARE);
                 return TokenKind::Bare;
             }
-            b'%' => return self.prefixed(bytes, TokenKind::Percent, reach),
-            b'^' => return self.prefixed(bytes, TokenKind::Caret, reach),
+            b'%' => return self.scan_prefixed(bytes, TokenKind::Percent, reach),
+            b'^' => return self.scan_prefixed(bytes, TokenKind::Caret, reach),
             b'#' if peek(1) == b'-' && peek(2) == b'}' => (TokenKind::FileMetaClose, 3),
-            b'#' => return self.prefixed(bytes, TokenKind::Hash, reach),
-            b'!' => return self.prefixed(bytes, TokenKind::Bang, reach),
-            b'@' => return self.at_name(bytes),
-            b'0'..=b'9' => return self.number(bytes),
-            b'"' => return if self.string(bytes) { TokenKind::Str } else { TokenKind::Error },
+            b'#' => return self.scan_prefixed(bytes, TokenKind::Hash, reach),
+            b'!' => return self.scan_prefixed(bytes, TokenKind::Bang, reach),
+            b'@' => return self.scan_at_name(bytes),
+            b'0'..=b'9' => return self.scan_number(bytes),
+            b'"' => return if self.scan_string(bytes) { TokenKind::Str } else { TokenKind::Error },
             b'{' if peek(1) == b'-' && peek(2) == b'#' => (TokenKind::FileMetaOpen, 3),
             b'{' => (TokenKind::LBrace, 1),
             b'-' if peek(1) == b'>' => (TokenKind::Arrow, 2),
@@ -245,17 +252,17 @@ impl Lexer {
         kind
     }
 
-    fn prefixed(&mut self, bytes: &[u8], kind: TokenKind, reach: &mut usize) -> TokenKind {
+    fn scan_prefixed(&mut self, bytes: &[u8], kind: TokenKind, reach: &mut usize) -> TokenKind {
         self.at += 1;
         let first = bytes.get(self.at).copied().unwrap_or(0);
-        if is(first, DIGIT) {
-            self.at = skip(bytes, self.at, DIGIT);
+        if has_class(first, DIGIT) {
+            self.at = skip_class(bytes, self.at, DIGIT);
             return kind;
         }
-        if !is(first, SUFFIX_START) {
+        if !has_class(first, SUFFIX_START) {
             return TokenKind::Error;
         }
-        self.at = skip(bytes, self.at, SUFFIX);
+        self.at = skip_class(bytes, self.at, SUFFIX);
         if bytes.get(self.at) != Some(&b'<') || !matches!(kind, TokenKind::Hash | TokenKind::Bang) {
             return kind;
         }
@@ -270,12 +277,14 @@ impl Lexer {
         }
     }
 
-    fn at_name(&mut self, bytes: &[u8]) -> TokenKind {
+    fn scan_at_name(&mut self, bytes: &[u8]) -> TokenKind {
         self.at += 1;
         match bytes.get(self.at) {
-            Some(b'"') => return if self.string(bytes) { TokenKind::At } else { TokenKind::Error },
-            Some(&byte) if is(byte, BARE_START) => {
-                self.at = skip(bytes, self.at, BARE);
+            Some(b'"') => {
+                return if self.scan_string(bytes) { TokenKind::At } else { TokenKind::Error };
+            }
+            Some(&byte) if has_class(byte, BARE_START) => {
+                self.at = skip_class(bytes, self.at, BARE);
                 return TokenKind::At;
             }
             _ => {}
@@ -283,7 +292,7 @@ impl Lexer {
         TokenKind::Error
     }
 
-    fn number(&mut self, bytes: &[u8]) -> TokenKind {
+    fn scan_number(&mut self, bytes: &[u8]) -> TokenKind {
         let (end, is_float) = number_end(bytes, self.at);
         self.at = end;
         if is_float { TokenKind::Float } else { TokenKind::Int }
@@ -291,7 +300,7 @@ impl Lexer {
 
     /// Moves past the string that starts at the current byte. If it is malformed, moves to the end
     /// of the line and returns false.
-    fn string(&mut self, bytes: &[u8]) -> bool {
+    fn scan_string(&mut self, bytes: &[u8]) -> bool {
         let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
         is_fine
@@ -306,11 +315,11 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
 /// Returns the position at which a comment, up to the end of its line, splits the file: the first
 /// [`SPLIT`] before only blanks or another comment.
 ///
-/// `mlir-opt --split-input-file` splits at every [`SPLIT`] and reads the rest of the line as code.
+/// `mlir-opt --split_position-input-file` splits at every [`SPLIT`] and reads the rest of the line as code.
 /// If this rest is an error or an op, the text is a comment here, as it is for tools that do not
 /// split: `// ----- A headline -----`. A comment that quotes the headline of a printed program does
 /// not split either: `// CHECK: // -----// IR Dump`.
-fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
+fn split_position(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
     let is_split = |at: usize| {
         let behind = &text[at + SPLIT.len()..];
@@ -328,11 +337,11 @@ fn is_over(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with(b"//")
 }
 
-/// Returns the positions of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
+/// Returns the positions of [`SPLIT_MARKER`] at which `mlir-opt --split_position-input-file` splits a text,
 /// except in strings and dialect bodies. They include all tokens that split, and the comments in
 /// which MLIR reads the rest of the line as code: the function in `// ----- func.func private
 /// @f()`.
-pub fn split_places(text: &str) -> Vec<usize> {
+pub fn split_positions(text: &str) -> Vec<usize> {
     let mut places: Vec<usize> = text.match_indices(SPLIT_MARKER).map(|it| it.0).collect();
     if !places.is_empty() {
         let tokens = lex(text).tokens;
@@ -362,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn minus_belongs_to_prefixed_names_only() {
+    fn only_prefixed_names_contain_minus() {
         check(
             "!noisy.i32->i5 %a-1 a-1 @a-1",
             expect![[r"
@@ -380,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
+    fn lexes_numbers() {
         check(
             "0x10 0xi32 1. 1e5 1.5e-3 12.e+x",
             expect![[r"
@@ -491,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_escape_is_told_where_it_stands() {
+    fn an_unknown_escape_is_located() {
         for (text, place, escape) in [
             ("\"cr\\r\"", 3..5, true),
             ("@\"\\n\\é\"", 4..7, true),

@@ -37,7 +37,7 @@ pub(crate) fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
 
 /// Returns the maximum number of different letters between a misspelled name and the intended name.
 /// Short names and numbers with one different letter are usually intended as written.
-fn most_letters(name: &str) -> usize {
+fn max_distance(name: &str) -> usize {
     match name.len() {
         _ if name.bytes().all(|it| it.is_ascii_digit()) => 0,
         0..=2 => 0,
@@ -49,11 +49,11 @@ fn most_letters(name: &str) -> usize {
 /// Returns the most similar names, all at the least distance: at most two letters differ, fewer in
 /// short names. Names that differ only in case are always similar.
 pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let most = most_letters(name);
+    let most = max_distance(name);
     let mut found: Vec<(usize, &str)> = Vec::new();
     for it in names.into_iter().take(MAX_NAMES) {
         #[cfg(test)]
-        crate::work::count(1);
+        crate::work::count_steps(1);
         if it == name || it.is_empty() || found.iter().any(|known| known.1 == it) {
             continue;
         }

@@ -8,9 +8,9 @@
 //! - otherwise the bytes with each backslash doubled and each byte that is not UTF-8 escaped:
 //!   `a\FF`; a literal backslash before two letters becomes `\\FF`.
 //!
-//! *Law.* Different bytes have different texts ([`bytes_of`] is the inverse of [`text_of`]). So
+//! *Law.* Different bytes have different texts ([`bytes_of_text`] is the inverse of [`text_of_bytes`]). So
 //! strings are equal if their texts are. Their order is that of their bytes, which may differ from
-//! the order of their texts ([`compare`]).
+//! the order of their texts ([`compare_by_bytes`]).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -103,7 +103,7 @@ fn is_escaped(text: &str) -> bool {
 }
 
 /// Returns the text of a sequence of bytes.
-pub fn text_of(bytes: Vec<u8>) -> String {
+pub fn text_of_bytes(bytes: Vec<u8>) -> String {
     let bytes = match String::from_utf8(bytes) {
         Ok(text) if !is_escaped(&text) => return text,
         Ok(text) => text.into_bytes(),
@@ -119,19 +119,19 @@ pub fn text_of(bytes: Vec<u8>) -> String {
     out
 }
 
-/// Returns the bytes of a text that [`text_of`] returned.
-pub fn bytes_of(text: &str) -> Cow<'_, [u8]> {
+/// Returns the bytes of a text that [`text_of_bytes`] returned.
+pub fn bytes_of_text(text: &str) -> Cow<'_, [u8]> {
     if is_escaped(text) { unescape(text).into() } else { text.as_bytes().into() }
 }
 
 /// Compares the bytes of two texts.
-pub fn compare(a: &str, b: &str) -> Ordering {
+pub fn compare_by_bytes(a: &str, b: &str) -> Ordering {
     let (x, y) = (a.as_bytes(), b.as_bytes());
     let same = x.iter().zip(y).take_while(|it| it.0 == it.1).count();
     // A text is equal to its bytes if it has no backslash up to the first difference.
     let has_escape = |it: &[u8]| it.iter().take(same + 1).any(|it| *it == b'\\');
     if has_escape(x) || has_escape(y) {
-        return bytes_of(a).cmp(&bytes_of(b));
+        return bytes_of_text(a).cmp(&bytes_of_text(b));
     }
     x[same..].cmp(&y[same..])
 }
@@ -140,14 +140,14 @@ pub fn compare(a: &str, b: &str) -> Ordering {
 pub fn unquoted(literal: &str) -> Cow<'_, str> {
     let inside = literal.strip_prefix('"').unwrap_or(literal);
     let inside = inside.strip_suffix('"').unwrap_or(inside);
-    if inside.contains('\\') { text_of(unescape(inside)).into() } else { inside.into() }
+    if inside.contains('\\') { text_of_bytes(unescape(inside)).into() } else { inside.into() }
 }
 
 /// Appends the literal of a text. Each byte that is not printable ASCII is escaped, as in MLIR.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     if is_escaped(text) {
-        for &byte in bytes_of(text).iter() {
+        for &byte in bytes_of_text(text).iter() {
             push_byte(out, byte);
         }
     } else {
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_what_is_not_printable_ascii_by_the_byte() {
+    fn escapes_each_byte_that_is_not_printable_ascii() {
         for (text, wanted) in [
             ("", r#""""#),
             ("a b~", r#""a b~""#),
@@ -239,9 +239,9 @@ mod tests {
     #[test]
     fn keeps_the_order_of_bytes() {
         let mut texts = [vec![0xff], vec![b'z'], b"\\FF".to_vec(), "é".into(), b"\\".to_vec()]
-            .map(text_of)
+            .map(text_of_bytes)
             .to_vec();
-        texts.sort_by(|a, b| compare(a, b));
+        texts.sort_by(|a, b| compare_by_bytes(a, b));
         assert_eq!(texts, ["\\", "\\\\FF", "z", "é", "\\FF"]);
     }
 
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sequence_of_bytes_has_a_text_of_its_own() {
+    fn distinct_bytes_have_distinct_texts() {
         use proptest::prelude::*;
         // Bytes, and text that resembles escapes.
         let piece = prop_oneof![
@@ -281,9 +281,9 @@ mod tests {
         let both = (bytes.clone(), bytes.clone(), bytes)
             .prop_map(|(start, one, other)| [[&start[..], &one].concat(), [start, other].concat()]);
         proptest!(|([bytes, other] in both)| {
-            let text = text_of(bytes.clone());
-            prop_assert_eq!(bytes_of(&text), bytes.clone());
-            prop_assert_eq!(compare(&text, &text_of(other.clone())), bytes.cmp(&other));
+            let text = text_of_bytes(bytes.clone());
+            prop_assert_eq!(bytes_of_text(&text), bytes.clone());
+            prop_assert_eq!(compare_by_bytes(&text, &text_of_bytes(other.clone())), bytes.cmp(&other));
             let literal = quoted(&text);
             prop_assert_eq!(decoded(&literal), bytes);
             prop_assert_eq!(unquoted(&literal), text);

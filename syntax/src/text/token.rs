@@ -94,7 +94,7 @@ pub struct Token {
     /// Its kind.
     pub kind: TokenKind,
     /// True if a line break separates the previous token (or the start of the text) from this one.
-    pub at_line_start: bool,
+    pub is_at_line_start: bool,
 }
 
 impl Token {

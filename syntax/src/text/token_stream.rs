@@ -48,7 +48,7 @@ pub(crate) struct TokenStream<'a> {
 impl<'a> TokenStream<'a> {
     /// Creates a stream of a whole text.
     pub(crate) fn whole(text: &'a str) -> Self {
-        // The capacity is limited because [`TokenStream::cut`] removes the tokens of long texts in
+        // The capacity is limited because [`TokenStream::take_before`] removes the tokens of long texts in
         // stretches.
         let n_tokens = text.len().min(1 << 14) / BYTES_PER_TOKEN + 1;
         Self {
@@ -104,11 +104,11 @@ impl<'a> TokenStream<'a> {
     pub(crate) fn token(&mut self, index: usize) -> Token {
         match self.tokens.get(index) {
             Some(&token) => token,
-            None => self.token_ahead(index),
+            None => self.lex_until(index),
         }
     }
 
-    fn token_ahead(&mut self, index: usize) -> Token {
+    fn lex_until(&mut self, index: usize) -> Token {
         while index >= self.tokens.len() {
             match self.tokens.last() {
                 Some(&last) if last.kind == TokenKind::Eof => return last,
@@ -139,7 +139,7 @@ impl<'a> TokenStream<'a> {
         for _ in 0..batch {
             let state = self.lexer.state();
             let (token, looked) = self.lexer.next(self.text.as_bytes());
-            if looked >= self.text.len() && self.read() {
+            if looked >= self.text.len() && self.read_more() {
                 self.lexer.go_to(state);
                 continue;
             }
@@ -154,7 +154,7 @@ impl<'a> TokenStream<'a> {
     }
 
     /// Reads more text; returns false at the end.
-    fn read(&mut self) -> bool {
+    fn read_more(&mut self) -> bool {
         let Some(rope) = self.rope else { return false };
         let from = self.base + self.text.len();
         if from >= rope.len_bytes() {
@@ -173,7 +173,7 @@ impl<'a> TokenStream<'a> {
 
     /// Removes the tokens before token `before` and returns them as a stream. Token `before` gets
     /// the number 0.
-    pub(crate) fn cut(&mut self, before: usize) -> TokenStream<'a> {
+    pub(crate) fn take_before(&mut self, before: usize) -> TokenStream<'a> {
         let rest = self.tokens.split_off(before.min(self.tokens.len()));
         self.reaches.retain_mut(|it| {
             let stays = it.0 as usize >= before;
@@ -194,7 +194,7 @@ impl<'a> TokenStream<'a> {
 
     /// Replaces `len` bytes of the document by a hole. It starts at byte `at`, the start of the
     /// trivia before token `index`. Returns the end of the hole.
-    pub(crate) fn skip(&mut self, index: usize, at: u32, len: usize) -> u32 {
+    pub(crate) fn insert_hole(&mut self, index: usize, at: u32, len: usize) -> u32 {
         self.tokens.truncate(index);
         while self.reaches.last().is_some_and(|it| it.0 as usize >= index) {
             self.reaches.pop();

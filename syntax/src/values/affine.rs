@@ -1,6 +1,6 @@
 //! Affine maps and sets as data.
 //!
-//! Expressions are built by [`Expr::binary`]. It simplifies exactly as MLIR does (folds constants,
+//! Expressions are built by [`AffineExpr::binary`]. It simplifies exactly as MLIR does (folds constants,
 //! moves constants and symbols to the right, recombines `d0 floordiv c * c + d0 mod c`), so equal
 //! texts of MLIR's printer mean equal data.
 
@@ -16,21 +16,21 @@ pub struct Affine {
     /// Number of symbols.
     pub n_symbols: u32,
     /// The results of a map, or the constraints of a set.
-    pub body: Body,
+    pub body: AffineBody,
 }
 
 /// The results of an affine map, or the constraints of an affine set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Body {
+pub enum AffineBody {
     /// The results of a map.
-    Map(Vec<Expr>),
+    Map(Vec<AffineExpr>),
     /// The constraints of a set: an expression that is `== 0` (`true`) or `>= 0` (`false`).
-    Set(Vec<(Expr, bool)>),
+    Set(Vec<(AffineExpr, bool)>),
 }
 
 /// An affine expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Expr {
+pub enum AffineExpr {
     /// A number.
     Const(i64),
     /// `d0`
@@ -38,12 +38,12 @@ pub enum Expr {
     /// `s0`
     Symbol(u32),
     /// An operation on two expressions.
-    Binary(Operator, Box<(Expr, Expr)>),
+    Binary(AffineOperator, Box<(AffineExpr, AffineExpr)>),
 }
 
 /// An operation on two affine expressions; subtraction is addition of a product with -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operator {
+pub enum AffineOperator {
     /// `+`
     Add,
     /// `*`
@@ -56,29 +56,33 @@ pub enum Operator {
     CeilDiv,
 }
 
-use Operator::{Add, CeilDiv, FloorDiv, Mod, Mul};
+use AffineOperator::{Add, CeilDiv, FloorDiv, Mod, Mul};
 
 impl Affine {
     /// `() -> (value)`
     pub fn constant(value: i64) -> Self {
-        Self { n_dims: 0, n_symbols: 0, body: Body::Map(vec![Expr::Const(value)]) }
+        Self { n_dims: 0, n_symbols: 0, body: AffineBody::Map(vec![AffineExpr::Const(value)]) }
     }
 
     /// `()[s0] -> (s0)`
     pub fn symbol() -> Self {
-        Self { n_dims: 0, n_symbols: 1, body: Body::Map(vec![Expr::Symbol(0)]) }
+        Self { n_dims: 0, n_symbols: 1, body: AffineBody::Map(vec![AffineExpr::Symbol(0)]) }
     }
 
     /// `(d0) -> (d0)`
     pub fn identity(n: u32) -> Self {
-        Self { n_dims: n, n_symbols: 0, body: Body::Map((0..n).map(Expr::Dim).collect()) }
+        Self {
+            n_dims: n,
+            n_symbols: 0,
+            body: AffineBody::Map((0..n).map(AffineExpr::Dim).collect()),
+        }
     }
 
     /// The number of results, or of constraints.
     pub fn n_results(&self) -> usize {
         match &self.body {
-            Body::Map(results) => results.len(),
-            Body::Set(constraints) => constraints.len(),
+            AffineBody::Map(results) => results.len(),
+            AffineBody::Set(constraints) => constraints.len(),
         }
     }
 
@@ -96,32 +100,32 @@ impl Affine {
     /// that no result reads may be unknown. Returns `None` for a set, if a read input is unknown or
     /// does not fit into 64 bits, or if a result is undefined.
     pub fn evaluate(&self, input: &dyn Fn(usize) -> Option<i128>) -> Option<SmallVec<[i64; 2]>> {
-        let Body::Map(results) = &self.body else { return None };
+        let AffineBody::Map(results) = &self.body else { return None };
         let n_dims = self.n_dims as usize;
         let inputs: SmallVec<[Option<i64>; 4]> =
             (0..self.n_inputs()).map(|at| i64::try_from(input(at)?).ok()).collect();
         let known: SmallVec<[i64; 4]> = inputs.iter().map(|it| it.unwrap_or(0)).collect();
         let is_known = |at: usize| inputs.get(at).copied().flatten().is_some();
-        let value = |expr: &Expr| {
+        let value = |expr: &AffineExpr| {
             let is_read = expr.reads_only(n_dims, &is_known);
-            is_read.then(|| expr.eval(&known[..n_dims], &known[n_dims..]))?
+            is_read.then(|| expr.evaluate(&known[..n_dims], &known[n_dims..]))?
         };
         results.iter().map(value).collect()
     }
 
     /// Returns true for a set.
     pub(crate) fn is_set(&self) -> bool {
-        matches!(self.body, Body::Set(_))
+        matches!(self.body, AffineBody::Set(_))
     }
 }
 
-impl Expr {
+impl AffineExpr {
     /// Returns true if the expression contains only constants and symbols.
     pub fn is_symbolic(&self) -> bool {
         match self {
-            Expr::Const(_) | Expr::Symbol(_) => true,
-            Expr::Dim(_) => false,
-            Expr::Binary(_, both) => both.0.is_symbolic() && both.1.is_symbolic(),
+            AffineExpr::Const(_) | AffineExpr::Symbol(_) => true,
+            AffineExpr::Dim(_) => false,
+            AffineExpr::Binary(_, both) => both.0.is_symbolic() && both.1.is_symbolic(),
         }
     }
 
@@ -129,25 +133,29 @@ impl Expr {
     /// (dimensions first).
     fn reads_only(&self, n_dims: usize, is_among: &dyn Fn(usize) -> bool) -> bool {
         match self {
-            Expr::Const(_) => true,
-            Expr::Dim(at) => is_among(*at as usize),
-            Expr::Symbol(at) => is_among(*at as usize + n_dims),
-            Expr::Binary(_, both) => {
+            AffineExpr::Const(_) => true,
+            AffineExpr::Dim(at) => is_among(*at as usize),
+            AffineExpr::Symbol(at) => is_among(*at as usize + n_dims),
+            AffineExpr::Binary(_, both) => {
                 both.0.reads_only(n_dims, is_among) && both.1.reads_only(n_dims, is_among)
             }
         }
     }
 
     /// The largest number that is known to divide the expression; 0 for the constant 0.
-    pub fn divisor(&self) -> u64 {
+    pub fn largest_known_divisor(&self) -> u64 {
         match self {
-            Expr::Const(value) => value.unsigned_abs(),
-            Expr::Dim(_) | Expr::Symbol(_) => 1,
-            Expr::Binary(Mul, both) => both.0.divisor().saturating_mul(both.1.divisor()),
-            Expr::Binary(Add | Mod, both) => gcd(both.0.divisor(), both.1.divisor()),
-            Expr::Binary(FloorDiv | CeilDiv, both) => match both.1 {
-                Expr::Const(by) if by > 0 => {
-                    let divisor = both.0.divisor();
+            AffineExpr::Const(value) => value.unsigned_abs(),
+            AffineExpr::Dim(_) | AffineExpr::Symbol(_) => 1,
+            AffineExpr::Binary(Mul, both) => {
+                both.0.largest_known_divisor().saturating_mul(both.1.largest_known_divisor())
+            }
+            AffineExpr::Binary(Add | Mod, both) => {
+                gcd(both.0.largest_known_divisor(), both.1.largest_known_divisor())
+            }
+            AffineExpr::Binary(FloorDiv | CeilDiv, both) => match both.1 {
+                AffineExpr::Const(by) if by > 0 => {
+                    let divisor = both.0.largest_known_divisor();
                     if divisor.is_multiple_of(by.unsigned_abs()) {
                         divisor / by.unsigned_abs()
                     } else {
@@ -161,7 +169,7 @@ impl Expr {
 
     /// Combines two expressions and simplifies the result.
     #[must_use]
-    pub fn binary(op: Operator, a: Expr, b: Expr) -> Expr {
+    pub fn binary(op: AffineOperator, a: AffineExpr, b: AffineExpr) -> AffineExpr {
         match op {
             Add => add(a, b),
             Mul => mul(a, b),
@@ -172,8 +180,8 @@ impl Expr {
 
     /// `-self`
     #[must_use]
-    pub fn negated(self) -> Expr {
-        mul(self, Expr::Const(-1))
+    pub fn negated(self) -> AffineExpr {
+        mul(self, AffineExpr::Const(-1))
     }
 
     /// Writes the expression in MLIR's syntax. `leaf` writes dimensions and symbols.
@@ -183,24 +191,24 @@ impl Expr {
     pub fn write<W: fmt::Write>(
         &self,
         out: &mut W,
-        leaf: &dyn Fn(&mut W, &Expr) -> fmt::Result,
+        leaf: &dyn Fn(&mut W, &AffineExpr) -> fmt::Result,
     ) -> fmt::Result {
         write_expr(out, self, Binding::Weak, leaf)
     }
 
-    fn raw(op: Operator, a: Expr, b: Expr) -> Expr {
-        Expr::Binary(op, Box::new((a, b)))
+    fn unsimplified(op: AffineOperator, a: AffineExpr, b: AffineExpr) -> AffineExpr {
+        AffineExpr::Binary(op, Box::new((a, b)))
     }
 
     /// Evaluates the expression in wrapping 64-bit arithmetic. `None` if it is undefined: a
     /// division by zero, or a remainder by less than one.
-    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
+    pub fn evaluate(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
         match self {
-            Expr::Const(value) => Some(*value),
-            Expr::Dim(at) => dims.get(*at as usize).copied(),
-            Expr::Symbol(at) => symbols.get(*at as usize).copied(),
-            Expr::Binary(op, both) => {
-                let (a, b) = (both.0.eval(dims, symbols)?, both.1.eval(dims, symbols)?);
+            AffineExpr::Const(value) => Some(*value),
+            AffineExpr::Dim(at) => dims.get(*at as usize).copied(),
+            AffineExpr::Symbol(at) => symbols.get(*at as usize).copied(),
+            AffineExpr::Binary(op, both) => {
+                let (a, b) = (both.0.evaluate(dims, symbols)?, both.1.evaluate(dims, symbols)?);
                 match op {
                     Add => Some(a.wrapping_add(b)),
                     Mul => Some(a.wrapping_mul(b)),
@@ -230,35 +238,35 @@ fn ceil(a: i64, b: i64) -> Option<i64> {
     Some(if a % b != 0 && (a < 0) == (b < 0) { quotient + 1 } else { quotient })
 }
 
-fn is_const(expr: &Expr) -> bool {
-    matches!(expr, Expr::Const(_))
+fn is_const(expr: &AffineExpr) -> bool {
+    matches!(expr, AffineExpr::Const(_))
 }
 
-fn add(a: Expr, b: Expr) -> Expr {
-    if let (Expr::Const(x), Expr::Const(y)) = (&a, &b) {
+fn add(a: AffineExpr, b: AffineExpr) -> AffineExpr {
+    if let (AffineExpr::Const(x), AffineExpr::Const(y)) = (&a, &b) {
         if let Some(sum) = x.checked_add(*y) {
-            return Expr::Const(sum);
+            return AffineExpr::Const(sum);
         }
-        return Expr::raw(Add, a, b);
+        return AffineExpr::unsimplified(Add, a, b);
     }
     // Constants and symbols go to the right.
     if is_const(&a) || (a.is_symbolic() && !b.is_symbolic()) {
         return add(b, a);
     }
-    if b == Expr::Const(0) {
+    if b == AffineExpr::Const(0) {
         return a;
     }
     // (x + c1) + c2 = x + (c1 + c2)
-    if let (Expr::Binary(Add, left), Expr::Const(y)) = (&a, &b)
-        && let Expr::Const(x) = left.1
+    if let (AffineExpr::Binary(Add, left), AffineExpr::Const(y)) = (&a, &b)
+        && let AffineExpr::Const(x) = left.1
         && let Some(sum) = x.checked_add(*y)
     {
-        return add(left.0.clone(), Expr::Const(sum));
+        return add(left.0.clone(), AffineExpr::Const(sum));
     }
     // x * c1 + x * c2 = x * (c1 + c2)
-    let factor = |expr: &Expr| match expr {
-        Expr::Binary(Mul, both) => match both.1 {
-            Expr::Const(by) => (both.0.clone(), by),
+    let factor = |expr: &AffineExpr| match expr {
+        AffineExpr::Binary(Mul, both) => match both.1 {
+            AffineExpr::Const(by) => (both.0.clone(), by),
             _ => (expr.clone(), 1),
         },
         _ => (expr.clone(), 1),
@@ -267,128 +275,130 @@ fn add(a: Expr, b: Expr) -> Expr {
     if left == right
         && let Some(sum) = x.checked_add(y)
     {
-        return mul(left, Expr::Const(sum));
+        return mul(left, AffineExpr::Const(sum));
     }
     // (x + c) + y = (x + y) + c. Two constants whose sum does not fit are not combined.
-    if let Expr::Binary(Add, both) = &a
+    if let AffineExpr::Binary(Add, both) = &a
         && is_const(&both.1)
         && !is_const(&b)
     {
         return add(add(both.0.clone(), b), both.1.clone());
     }
     // x - x floordiv c * c = x mod c
-    if let Expr::Binary(Mul, right) = &b {
-        if right.1 == Expr::Const(-1)
-            && let Expr::Binary(Mul, inner) = &right.0
-            && let Expr::Binary(FloorDiv, div) = &inner.0
+    if let AffineExpr::Binary(Mul, right) = &b {
+        if right.1 == AffineExpr::Const(-1)
+            && let AffineExpr::Binary(Mul, inner) = &right.0
+            && let AffineExpr::Binary(FloorDiv, div) = &inner.0
             && a == div.0
             && inner.1 == div.1
         {
             return modulo(a, div.1.clone());
         }
-        if let (Expr::Const(c), Expr::Binary(FloorDiv, div)) = (&right.1, &right.0)
-            && let Expr::Const(by) = div.1
+        if let (AffineExpr::Const(c), AffineExpr::Binary(FloorDiv, div)) = (&right.1, &right.0)
+            && let AffineExpr::Const(by) = div.1
             && a == div.0
             && c.checked_neg() == Some(by)
         {
-            return modulo(a, Expr::Const(by));
+            return modulo(a, AffineExpr::Const(by));
         }
     }
-    Expr::raw(Add, a, b)
+    AffineExpr::unsimplified(Add, a, b)
 }
 
-fn mul(a: Expr, b: Expr) -> Expr {
-    if let (Expr::Const(x), Expr::Const(y)) = (&a, &b) {
+fn mul(a: AffineExpr, b: AffineExpr) -> AffineExpr {
+    if let (AffineExpr::Const(x), AffineExpr::Const(y)) = (&a, &b) {
         if let Some(product) = x.checked_mul(*y) {
-            return Expr::Const(product);
+            return AffineExpr::Const(product);
         }
-        return Expr::raw(Mul, a, b);
+        return AffineExpr::unsimplified(Mul, a, b);
     }
     // At most one side is not symbolic: it becomes the left one.
     if (!b.is_symbolic() && a.is_symbolic()) || is_const(&a) {
         return mul(b, a);
     }
-    if b == Expr::Const(1) {
+    if b == AffineExpr::Const(1) {
         return a;
     }
-    if b == Expr::Const(0) {
+    if b == AffineExpr::Const(0) {
         return b;
     }
-    if let Expr::Binary(Mul, left) = &a
+    if let AffineExpr::Binary(Mul, left) = &a
         && is_const(&left.1)
     {
         // (x * c1) * c2 = x * (c1 * c2), (x * c) * y = (x * y) * c
-        if let (Expr::Const(x), Expr::Const(y)) = (&left.1, &b)
+        if let (AffineExpr::Const(x), AffineExpr::Const(y)) = (&left.1, &b)
             && let Some(product) = x.checked_mul(*y)
         {
-            return mul(left.0.clone(), Expr::Const(product));
+            return mul(left.0.clone(), AffineExpr::Const(product));
         }
         if !is_const(&b) {
             return mul(mul(left.0.clone(), b), left.1.clone());
         }
     }
-    Expr::raw(Mul, a, b)
+    AffineExpr::unsimplified(Mul, a, b)
 }
 
 /// `a floordiv b` or `a ceildiv b`.
-fn divide(op: Operator, a: Expr, b: Expr) -> Expr {
+fn divide(op: AffineOperator, a: AffineExpr, b: AffineExpr) -> AffineExpr {
     let by = match b {
-        Expr::Const(by) if by != 0 => by,
-        _ => return Expr::raw(op, a, b),
+        AffineExpr::Const(by) if by != 0 => by,
+        _ => return AffineExpr::unsimplified(op, a, b),
     };
-    if let Expr::Const(x) = a {
+    if let AffineExpr::Const(x) = a {
         let quotient = if op == FloorDiv { floor(x, by) } else { ceil(x, by) };
-        return quotient.map_or_else(|| Expr::raw(op, a, b), Expr::Const);
+        return quotient.map_or_else(|| AffineExpr::unsimplified(op, a, b), AffineExpr::Const);
     }
     if by == 1 {
         return a;
     }
-    if let Expr::Binary(Mul, both) = &a
-        && let Expr::Const(factor) = both.1
+    if let AffineExpr::Binary(Mul, both) = &a
+        && let AffineExpr::Const(factor) = both.1
         && factor.checked_rem(by) == Some(0)
     {
-        return mul(both.0.clone(), Expr::Const(factor / by));
+        return mul(both.0.clone(), AffineExpr::Const(factor / by));
     }
     if op == FloorDiv
-        && let Expr::Binary(Add, both) = &a
+        && let AffineExpr::Binary(Add, both) = &a
     {
         let size = by.unsigned_abs();
-        if both.0.divisor().is_multiple_of(size) || both.1.divisor().is_multiple_of(size) {
+        if both.0.largest_known_divisor().is_multiple_of(size)
+            || both.1.largest_known_divisor().is_multiple_of(size)
+        {
             return add(divide(op, both.0.clone(), b.clone()), divide(op, both.1.clone(), b));
         }
     }
-    Expr::raw(op, a, b)
+    AffineExpr::unsimplified(op, a, b)
 }
 
-fn modulo(a: Expr, b: Expr) -> Expr {
-    let Expr::Const(by) = b else {
-        return Expr::raw(Mod, a, b);
+fn modulo(a: AffineExpr, b: AffineExpr) -> AffineExpr {
+    let AffineExpr::Const(by) = b else {
+        return AffineExpr::unsimplified(Mod, a, b);
     };
     if by < 1 {
-        return Expr::raw(Mod, a, b);
+        return AffineExpr::unsimplified(Mod, a, b);
     }
-    if let Expr::Const(x) = a {
-        return Expr::Const(x.rem_euclid(by));
+    if let AffineExpr::Const(x) = a {
+        return AffineExpr::Const(x.rem_euclid(by));
     }
-    if a.divisor().is_multiple_of(by.unsigned_abs()) {
-        return Expr::Const(0);
+    if a.largest_known_divisor().is_multiple_of(by.unsigned_abs()) {
+        return AffineExpr::Const(0);
     }
-    if let Expr::Binary(Add, both) = &a {
-        if both.0.divisor().is_multiple_of(by.unsigned_abs()) {
+    if let AffineExpr::Binary(Add, both) = &a {
+        if both.0.largest_known_divisor().is_multiple_of(by.unsigned_abs()) {
             return modulo(both.1.clone(), b);
         }
-        if both.1.divisor().is_multiple_of(by.unsigned_abs()) {
+        if both.1.largest_known_divisor().is_multiple_of(by.unsigned_abs()) {
             return modulo(both.0.clone(), b);
         }
     }
-    if let Expr::Binary(Mod, both) = &a
-        && let Expr::Const(inner) = both.1
+    if let AffineExpr::Binary(Mod, both) = &a
+        && let AffineExpr::Const(inner) = both.1
         && inner > 0
         && inner % by == 0
     {
         return modulo(both.0.clone(), b);
     }
-    Expr::raw(Mod, a, b)
+    AffineExpr::unsimplified(Mod, a, b)
 }
 
 /// Precedence of the context of an expression. Decides about parentheses.
@@ -400,27 +410,29 @@ enum Binding {
 
 fn write_expr<W: fmt::Write>(
     f: &mut W,
-    expr: &Expr,
+    expr: &AffineExpr,
     around: Binding,
-    leaf: &dyn Fn(&mut W, &Expr) -> fmt::Result,
+    leaf: &dyn Fn(&mut W, &AffineExpr) -> fmt::Result,
 ) -> fmt::Result {
     match expr {
-        Expr::Const(value) => write!(f, "{value}"),
-        Expr::Dim(_) | Expr::Symbol(_) => leaf(f, expr),
-        Expr::Binary(Add, both) => {
+        AffineExpr::Const(value) => write!(f, "{value}"),
+        AffineExpr::Dim(_) | AffineExpr::Symbol(_) => leaf(f, expr),
+        AffineExpr::Binary(Add, both) => {
             let (a, b) = &**both;
             if around == Binding::Strong {
                 f.write_str("(")?;
             }
             match b {
                 // a + b * -1 is printed as a - b, a + b * -c as a - b * c.
-                Expr::Binary(Mul, product) if matches!(product.1, Expr::Const(i64::MIN..0)) => {
-                    let Expr::Const(by) = product.1 else { unreachable!("matched above") };
+                AffineExpr::Binary(Mul, product)
+                    if matches!(product.1, AffineExpr::Const(i64::MIN..0)) =>
+                {
+                    let AffineExpr::Const(by) = product.1 else { unreachable!("matched above") };
                     write_expr(f, a, Binding::Weak, leaf)?;
                     f.write_str(" - ")?;
                     if by == -1 {
                         // A sum under the minus keeps its parentheses.
-                        let inner = matches!(product.0, Expr::Binary(Add, _));
+                        let inner = matches!(product.0, AffineExpr::Binary(Add, _));
                         write_expr(
                             f,
                             &product.0,
@@ -432,7 +444,7 @@ fn write_expr<W: fmt::Write>(
                         write!(f, " * {}", by.unsigned_abs())?;
                     }
                 }
-                Expr::Const(value) if *value < 0 => {
+                AffineExpr::Const(value) if *value < 0 => {
                     write_expr(f, a, Binding::Weak, leaf)?;
                     write!(f, " - {}", value.unsigned_abs())?;
                 }
@@ -447,12 +459,12 @@ fn write_expr<W: fmt::Write>(
             }
             Ok(())
         }
-        Expr::Binary(op, both) => {
+        AffineExpr::Binary(op, both) => {
             let (a, b) = &**both;
             if around == Binding::Strong {
                 f.write_str("(")?;
             }
-            if *op == Mul && *b == Expr::Const(-1) {
+            if *op == Mul && *b == AffineExpr::Const(-1) {
                 f.write_str("-")?;
                 write_expr(f, a, Binding::Strong, leaf)?;
             } else {
@@ -474,11 +486,11 @@ fn write_expr<W: fmt::Write>(
     }
 }
 
-impl fmt::Display for Expr {
+impl fmt::Display for AffineExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, &|f, leaf| match leaf {
-            Expr::Symbol(at) => write!(f, "s{at}"),
-            Expr::Dim(at) => write!(f, "d{at}"),
+            AffineExpr::Symbol(at) => write!(f, "s{at}"),
+            AffineExpr::Dim(at) => write!(f, "d{at}"),
             _ => Ok(()),
         })
     }
@@ -502,13 +514,13 @@ impl fmt::Display for Affine {
             f.write_str("]")?;
         }
         match &self.body {
-            Body::Map(results) => {
+            AffineBody::Map(results) => {
                 f.write_str(" -> (")?;
                 for (i, expr) in results.iter().enumerate() {
                     write!(f, "{}{expr}", if i == 0 { "" } else { ", " })?;
                 }
             }
-            Body::Set(constraints) => {
+            AffineBody::Set(constraints) => {
                 f.write_str(" : (")?;
                 for (i, (expr, is_equality)) in constraints.iter().enumerate() {
                     let sign = if *is_equality { "==" } else { ">=" };
@@ -524,15 +536,15 @@ impl fmt::Display for Affine {
 mod tests {
     use super::*;
 
-    fn d(at: u32) -> Expr {
-        Expr::Dim(at)
+    fn d(at: u32) -> AffineExpr {
+        AffineExpr::Dim(at)
     }
 
-    fn c(value: i64) -> Expr {
-        Expr::Const(value)
+    fn c(value: i64) -> AffineExpr {
+        AffineExpr::Const(value)
     }
 
-    fn check(expr: &Expr, text: &str) {
+    fn check(expr: &AffineExpr, text: &str) {
         assert_eq!(expr.to_string(), text);
     }
 
@@ -568,11 +580,17 @@ mod tests {
 
     #[test]
     fn maps_and_sets_print_with_dims_and_symbols() {
-        let map =
-            Affine { n_dims: 2, n_symbols: 1, body: Body::Map(vec![add(d(0), Expr::Symbol(0))]) };
+        let map = Affine {
+            n_dims: 2,
+            n_symbols: 1,
+            body: AffineBody::Map(vec![add(d(0), AffineExpr::Symbol(0))]),
+        };
         assert_eq!(map.to_string(), "(d0, d1)[s0] -> (d0 + s0)");
-        let set =
-            Affine { n_dims: 1, n_symbols: 0, body: Body::Set(vec![(d(0), false), (d(0), true)]) };
+        let set = Affine {
+            n_dims: 1,
+            n_symbols: 0,
+            body: AffineBody::Set(vec![(d(0), false), (d(0), true)]),
+        };
         assert_eq!(set.to_string(), "(d0) : (d0 >= 0, d0 == 0)");
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::float::{float_bits, float_shape, rounded_float};
+use crate::float::{float_bits, float_width_and_precision, rounded_float};
 use crate::{Interner, Type, TypeData};
 
 /// MLIR prints more than this number of different elements as a hexadecimal string (LLVM 19,
 /// `AsmPrinter.cpp`).
-pub(crate) const MOST_PRINTED: usize = 100;
+pub(crate) const MAX_PRINTED_ELEMENTS: usize = 100;
 
 /// Returns `dense<...>` for elements whose texts are given as MLIR prints them (`3`, `true`,
 /// `1.000000e+00`), in order. A single text means that all elements are equal. Equal elements are
@@ -17,12 +17,12 @@ pub fn dense_text(interner: &Interner, element: Type, sizes: &[u64], texts: &[St
     let mut out = "dense<".to_owned();
     if let Some(first) = texts.first().filter(|first| texts.iter().all(|it| it == *first)) {
         out += first;
-    } else if texts.len() > MOST_PRINTED
-        && let Some(hex) = hex(interner, element, texts)
+    } else if texts.len() > MAX_PRINTED_ELEMENTS
+        && let Some(hex) = hex_text(interner, element, texts)
     {
         out += &hex;
     } else if !texts.is_empty() {
-        nest(&mut out, sizes, &mut texts.iter());
+        write_nested(&mut out, sizes, &mut texts.iter());
     }
     out.push('>');
     out
@@ -35,7 +35,7 @@ pub(crate) fn element_bits(interner: &Interner, element: Type) -> Option<u32> {
         TypeData::Int { width: width @ 1..=128, .. } => Some(*width),
         TypeData::Index => Some(64),
         TypeData::Float(kind) if matches!(*kind, "f16" | "bf16" | "f32" | "f64") => {
-            Some(float_shape(kind).0)
+            Some(float_width_and_precision(kind).0)
         }
         _ => None,
     }
@@ -43,9 +43,9 @@ pub(crate) fn element_bits(interner: &Interner, element: Type) -> Option<u32> {
 
 /// The bytes of elements in hexadecimal, in little-endian order. Each element occupies whole bytes.
 /// For `i1`, a byte contains eight elements, the first one in the lowest bit.
-fn hex(interner: &Interner, element: Type, texts: &[String]) -> Option<String> {
+fn hex_text(interner: &Interner, element: Type, texts: &[String]) -> Option<String> {
     let width = element_bits(interner, element)?;
-    let bits = texts.iter().map(|it| bits(interner, element, it));
+    let bits = texts.iter().map(|it| printed_bits(interner, element, it));
     let bytes: Vec<u8> = if width == 1 {
         let mut bytes = vec![0; texts.len().div_ceil(8)];
         for (at, bit) in bits.enumerate() {
@@ -71,7 +71,7 @@ fn hex(interner: &Interner, element: Type, texts: &[String]) -> Option<String> {
 }
 
 /// The bits of a printed element.
-fn bits(interner: &Interner, element: Type, text: &str) -> Option<u128> {
+fn printed_bits(interner: &Interner, element: Type, text: &str) -> Option<u128> {
     match (text, interner.type_data(element)) {
         ("true", _) => Some(1),
         ("false", _) => Some(0),
@@ -85,7 +85,7 @@ fn bits(interner: &Interner, element: Type, text: &str) -> Option<u128> {
 }
 
 /// Writes elements in nested brackets.
-fn nest<'a>(out: &mut String, sizes: &[u64], texts: &mut impl Iterator<Item = &'a String>) {
+fn write_nested<'a>(out: &mut String, sizes: &[u64], texts: &mut impl Iterator<Item = &'a String>) {
     match sizes {
         [] => out.push_str(texts.next().map_or("", |it| it)),
         [size, inner @ ..] => {
@@ -94,7 +94,7 @@ fn nest<'a>(out: &mut String, sizes: &[u64], texts: &mut impl Iterator<Item = &'
                 if i > 0 {
                     out.push_str(", ");
                 }
-                nest(out, inner, texts);
+                write_nested(out, inner, texts);
             }
             out.push(']');
         }
@@ -108,7 +108,7 @@ mod tests {
 
     fn print(data: TypeData, texts: &[&str]) -> String {
         let mut interner = Interner::default();
-        let element = interner.ty(data);
+        let element = interner.intern_type(data);
         let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
         dense_text(&interner, element, &[texts.len() as u64], &texts)
     }

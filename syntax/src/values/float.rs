@@ -9,19 +9,19 @@
 /// The encoding of a float type: a sign, an exponent, and a significand without its leading bit.
 /// The leading bit is 0 for the least exponent (subnormal numbers) and otherwise 1.
 #[derive(Clone, Copy)]
-struct Format {
+struct FloatFormat {
     /// Total number of bits.
     width: u32,
     /// Number of bits of the significand, including the leading bit.
     precision: u32,
-    /// The least exponent of a normal number. The bias is `1 - least`, except for `FNU`.
-    least: i32,
-    beyond: Beyond,
+    /// The least exponent of a normal number. The bias is `1 - min_exponent`, except for `FNU`.
+    min_exponent: i32,
+    special_values: SpecialValues,
 }
 
 /// The special values: infinities and NaN. They also determine the result of an overflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beyond {
+enum SpecialValues {
     /// As in IEEE 754: the greatest exponent encodes infinities and NaN.
     Infinity,
     /// `FN`: the encoding with all ones is NaN. An overflow gives NaN.
@@ -34,11 +34,11 @@ enum Beyond {
     Exponent,
 }
 
-impl Format {
+impl FloatFormat {
     /// The format of a type whose numbers are exact in f64, except f64 itself: `fltSemantics` of
     /// `APFloat.cpp` (LLVM 19; those of 4 and 6 bits and `f8E8M0FNU`: LLVM 20).
     fn of(kind: &str) -> Option<Self> {
-        use Beyond::{AllOnes, Exponent, Infinity, MinusZero, Nothing};
+        use SpecialValues::{AllOnes, Exponent, Infinity, MinusZero, Nothing};
         let (width, precision, least, beyond) = match kind {
             "f16" => (16, 11, -14, Infinity),
             "bf16" => (16, 8, -126, Infinity),
@@ -57,85 +57,97 @@ impl Format {
             "f8E8M0FNU" => (8, 1, -127, Exponent),
             _ => return None,
         };
-        Some(Self { width, precision, least, beyond })
+        Some(Self { width, precision, min_exponent: least, special_values: beyond })
     }
 
     /// Number of bits that are stored for the significand.
-    fn n_fraction(self) -> u32 {
+    fn n_fraction_bits(self) -> u32 {
         self.precision - 1
     }
 
     /// The sign bit, or the bit after the highest one if there is no sign. The bits below it encode
     /// the magnitude.
-    fn sign(self) -> u64 {
-        if self.beyond == Beyond::Exponent { 1 << self.width } else { 1 << (self.width - 1) }
+    fn sign_bit(self) -> u64 {
+        if self.special_values == SpecialValues::Exponent {
+            1 << self.width
+        } else {
+            1 << (self.width - 1)
+        }
     }
 
     /// The encoded magnitude of the largest number.
-    fn largest(self) -> u64 {
-        match self.beyond {
-            Beyond::Infinity => self.sign() - (1 << self.n_fraction()) - 1,
-            Beyond::AllOnes | Beyond::Exponent => self.sign() - 2,
-            Beyond::MinusZero | Beyond::Nothing => self.sign() - 1,
+    fn max_magnitude(self) -> u64 {
+        match self.special_values {
+            SpecialValues::Infinity => self.sign_bit() - (1 << self.n_fraction_bits()) - 1,
+            SpecialValues::AllOnes | SpecialValues::Exponent => self.sign_bit() - 2,
+            SpecialValues::MinusZero | SpecialValues::Nothing => self.sign_bit() - 1,
         }
     }
 
     /// The bits of the nearest number; ties go to the even one.
     fn encode(self, value: f64) -> u64 {
-        let is_exponent = self.beyond == Beyond::Exponent;
-        let sign = if value.is_sign_negative() && !is_exponent { self.sign() } else { 0 };
+        let is_exponent = self.special_values == SpecialValues::Exponent;
+        let sign = if value.is_sign_negative() && !is_exponent { self.sign_bit() } else { 0 };
         let fraction = value.to_bits() & ((1 << 52) - 1);
-        let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(self.least);
-        let n_fraction = self.n_fraction();
+        let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(self.min_exponent);
+        let n_fraction = self.n_fraction_bits();
         let units = (value.abs() / 2f64.powi(exponent - n_fraction as i32)).round_ties_even();
         // Adding the leading bit of the significand increments the exponent, as does rounding up to
         // 2.
-        let size = (((exponent - self.least) as u64) << n_fraction).saturating_add(units as u64);
+        let size =
+            (((exponent - self.min_exponent) as u64) << n_fraction).saturating_add(units as u64);
         // A format with only an exponent does not encode the leading bit.
         let size = if is_exponent { size.saturating_sub(1) } else { size };
-        let is_beyond = size > self.largest();
-        match self.beyond {
-            Beyond::Infinity if value.is_nan() => {
+        let is_beyond = size > self.max_magnitude();
+        match self.special_values {
+            SpecialValues::Infinity if value.is_nan() => {
                 let said = fraction >> (52 - n_fraction);
                 let quiet = 1 << (n_fraction - 1);
-                sign | (self.largest() + 1) | if said == 0 { quiet } else { said }
+                sign | (self.max_magnitude() + 1) | if said == 0 { quiet } else { said }
             }
-            Beyond::Infinity | Beyond::AllOnes | Beyond::Exponent if is_beyond => {
-                sign | (self.largest() + 1)
+            SpecialValues::Infinity | SpecialValues::AllOnes | SpecialValues::Exponent
+                if is_beyond =>
+            {
+                sign | (self.max_magnitude() + 1)
             }
-            Beyond::MinusZero if is_beyond => self.sign(),
-            Beyond::MinusZero if size == 0 => 0,
-            Beyond::Nothing if value.is_nan() => 0,
-            Beyond::Nothing if is_beyond => sign | self.largest(),
+            SpecialValues::MinusZero if is_beyond => self.sign_bit(),
+            SpecialValues::MinusZero if size == 0 => 0,
+            SpecialValues::Nothing if value.is_nan() => 0,
+            SpecialValues::Nothing if is_beyond => sign | self.max_magnitude(),
             _ => sign | size,
         }
     }
 
     /// The value that is encoded by bits.
     fn decode(self, bits: u64) -> f64 {
-        let n_fraction = self.n_fraction();
-        let (size, is_negative) = (bits & (self.sign() - 1), bits & self.sign() != 0);
+        let n_fraction = self.n_fraction_bits();
+        let (size, is_negative) = (bits & (self.sign_bit() - 1), bits & self.sign_bit() != 0);
         let fraction = size & ((1 << n_fraction) - 1);
         let exponent = (size >> n_fraction) as i32;
-        let magnitude = if self.beyond == Beyond::MinusZero && bits == self.sign() {
-            return f64::NAN;
-        } else if self.beyond == Beyond::Exponent {
-            if size > self.largest() { f64::NAN } else { 2f64.powi(exponent + self.least) }
-        } else if size > self.largest() {
-            f64::from_bits(0x7ff << 52 | fraction << (52 - n_fraction))
-        } else {
-            let first = if exponent == 0 { 0 } else { 1 << n_fraction };
-            let unit = exponent.max(1) - 1 + self.least - n_fraction as i32;
-            (first | fraction) as f64 * 2f64.powi(unit)
-        };
+        let magnitude =
+            if self.special_values == SpecialValues::MinusZero && bits == self.sign_bit() {
+                return f64::NAN;
+            } else if self.special_values == SpecialValues::Exponent {
+                if size > self.max_magnitude() {
+                    f64::NAN
+                } else {
+                    2f64.powi(exponent + self.min_exponent)
+                }
+            } else if size > self.max_magnitude() {
+                f64::from_bits(0x7ff << 52 | fraction << (52 - n_fraction))
+            } else {
+                let first = if exponent == 0 { 0 } else { 1 << n_fraction };
+                let unit = exponent.max(1) - 1 + self.min_exponent - n_fraction as i32;
+                (first | fraction) as f64 * 2f64.powi(unit)
+            };
         if is_negative { -magnitude } else { magnitude }
     }
 }
 
 /// The width of a float type, and the precision of its significand including the leading bit, both
 /// in bits.
-pub(crate) fn float_shape(kind: &str) -> (u32, u32) {
-    match (Format::of(kind), kind) {
+pub(crate) fn float_width_and_precision(kind: &str) -> (u32, u32) {
+    match (FloatFormat::of(kind), kind) {
         (Some(it), _) => (it.width, it.precision),
         (None, "f80") => (80, 64),
         (None, "f128") => (128, 113),
@@ -145,7 +157,7 @@ pub(crate) fn float_shape(kind: &str) -> (u32, u32) {
 
 /// Rounds a number to a value of a float type.
 pub fn rounded_float(value: f64, kind: &str) -> f64 {
-    match Format::of(kind) {
+    match FloatFormat::of(kind) {
         Some(it) => it.decode(it.encode(value)),
         None => value,
     }
@@ -153,7 +165,7 @@ pub fn rounded_float(value: f64, kind: &str) -> f64 {
 
 /// The value that is encoded by bits in a float type. For types wider than f64, the nearest f64.
 pub fn float_of_bits(bits: u128, kind: &str) -> f64 {
-    if let Some(it) = Format::of(kind) {
+    if let Some(it) = FloatFormat::of(kind) {
         return it.decode(bits as u64);
     }
     let n_fraction = match kind {
@@ -162,7 +174,7 @@ pub fn float_of_bits(bits: u128, kind: &str) -> f64 {
         "f128" => 112,
         _ => return f64::from_bits(bits as u64),
     };
-    let width = float_shape(kind).0;
+    let width = float_width_and_precision(kind).0;
     let exponent = (bits >> (width - 16)) as i32 & 0x7fff;
     let fraction = bits & ((1 << n_fraction) - 1);
     let magnitude = match exponent {
@@ -175,7 +187,7 @@ pub fn float_of_bits(bits: u128, kind: &str) -> f64 {
 
 /// Rounds a number to a float type of up to 64 bits, and returns its encoding.
 pub fn float_bits(value: f64, kind: &str) -> u64 {
-    Format::of(kind).map_or(value.to_bits(), |it| it.encode(value))
+    FloatFormat::of(kind).map_or(value.to_bits(), |it| it.encode(value))
 }
 
 /// Returns the text of a float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six
@@ -185,14 +197,14 @@ pub fn float_text(value: f64, kind: &str) -> String {
     if !value.is_finite() {
         return bits_text(value, kind);
     }
-    let (digits, exponent) = digits(value, 6);
+    let (digits, exponent) = printed_digits(value, 6);
     let sign = if value.is_sign_negative() { "-" } else { "" };
     let short = format!("{sign}{}.{:0<6}e{exponent:+03}", &digits[..1], &digits[1..]);
-    if is_exactly(&short, value, kind) { short } else { long_float(value, kind) }
+    if is_exact_text(&short, value, kind) { short } else { long_float_text(value, kind) }
 }
 
 /// Returns true if the text parses to exactly this value.
-fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
+fn is_exact_text(text: &str, value: f64, kind: &str) -> bool {
     if !matches!(kind, "f80" | "f128") {
         let read = text.parse::<f64>();
         return read.is_ok_and(|it| rounded_float(it, kind).to_bits() == value.to_bits());
@@ -212,7 +224,7 @@ fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
 /// `APFloat::toString` represents the value as N times a power of ten with an integer N. It removes
 /// from N the powers of ten that exceed the bits that `precision` digits need, and rounds the rest
 /// half up. Therefore six digits are sometimes the next smaller ones instead of the nearest.
-fn digits(value: f64, precision: u32) -> (String, i32) {
+fn printed_digits(value: f64, precision: u32) -> (String, i32) {
     let magnitude = value.abs();
     if magnitude.fract() == 0.0 && magnitude < 1e6 {
         let all = format!("{magnitude}");
@@ -220,7 +232,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
         let digits = if digits.is_empty() { "0" } else { digits };
         return (digits.to_owned(), all.len() as i32 - 1);
     }
-    let (mut all, mut exponent) = decimal(magnitude, precision as usize + 11);
+    let (mut all, mut exponent) = decimal_digits(magnitude, precision as usize + 11);
 
     // magnitude = odd * 2^scale. Therefore N = odd * 5^-scale, or the value if it is an integer.
     let bits = magnitude.to_bits();
@@ -239,7 +251,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     let n_kept = (n_digits - cut).max(1) as usize;
     if all[n_kept.min(all.len())..].bytes().all(|it| it == b'0') {
         // The digits may have been rounded up to these zeros. More digits than this are never kept.
-        (all, exponent) = decimal(magnitude, 50);
+        (all, exponent) = decimal_digits(magnitude, 50);
     }
     all.truncate(n_kept);
 
@@ -265,7 +277,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
 }
 
 /// Returns the digits of a value, rounded to `1 + n` digits, and the exponent of the first digit.
-fn decimal(magnitude: f64, n: usize) -> (String, i32) {
+fn decimal_digits(magnitude: f64, n: usize) -> (String, i32) {
     let text = format!("{magnitude:.n$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
@@ -274,7 +286,7 @@ fn decimal(magnitude: f64, n: usize) -> (String, i32) {
 /// The bits of a value in hexadecimal.
 fn bits_text(value: f64, kind: &str) -> String {
     if !matches!(kind, "f80" | "f128") {
-        let n_digits = float_shape(kind).0.div_ceil(4) as usize;
+        let n_digits = float_width_and_precision(kind).0.div_ceil(4) as usize;
         return format!("0x{:0n_digits$X}", float_bits(value, kind));
     }
     // A normal f64 with a wider exponent. An f80 also stores the leading bit of the significand.
@@ -294,9 +306,9 @@ fn bits_text(value: f64, kind: &str) -> String {
 
 /// Returns enough digits to distinguish the value from its neighbors. The text has no exponent if
 /// that is not much longer. For an integer, returns the bits in hexadecimal.
-fn long_float(value: f64, kind: &str) -> String {
-    let precision = 2 + float_shape(kind).1 * 59 / 196;
-    let (digits, exponent) = digits(value, precision);
+fn long_float_text(value: f64, kind: &str) -> String {
+    let precision = 2 + float_width_and_precision(kind).1 * 59 / 196;
+    let (digits, exponent) = printed_digits(value, precision);
     let n = digits.len() as i32;
     let last = exponent - (n - 1);
     let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -365,7 +377,7 @@ mod tests {
     /// largest number plus a quarter, a half (also negated) and one unit in the last place; numbers
     /// that are much too large; the least positive number, its negative, and multiples of it (0.5,
     /// -0.5, 0.51, 1.5, 2.5).
-    fn around([most, place, least]: [f64; 3]) -> [f64; 19] {
+    fn edge_values([most, place, least]: [f64; 3]) -> [f64; 19] {
         let half = most + 0.5 * place;
         let large = [most, -most, most + 0.25 * place, half, -half, most + place, 1e300, -1e300];
         let small =
@@ -378,7 +390,7 @@ mod tests {
     /// constant; for `tf32`, `arith.extf`.
     #[test]
     #[rustfmt::skip]
-    fn numbers_are_rounded_to_what_a_type_holds() {
+    fn rounds_to_the_values_of_a_type() {
         let types: [(&str, [f64; 3], [u64; 19]); 9] = [
             ("f16", [65504.0, 32.0, 2f64.powi(-24)], [0x0, 0x8000, 0x3C00, 0xBE00, 0x7BFF, 0xFBFF, 0x7BFF, 0x7C00, 0xFC00, 0x7C00, 0x7C00, 0xFC00, 0x1, 0x8001, 0x0, 0x8000, 0x1, 0x2, 0x2]),
             ("bf16", [255.0 * 2f64.powi(120), 2f64.powi(120), 2f64.powi(-133)], [0x0, 0x8000, 0x3F80, 0xBFC0, 0x7F7F, 0xFF7F, 0x7F7F, 0x7F80, 0xFF80, 0x7F80, 0x7F80, 0xFF80, 0x1, 0x8001, 0x0, 0x8000, 0x1, 0x2, 0x2]),
@@ -391,7 +403,7 @@ mod tests {
             ("f8E4M3B11FNUZ", [30.0, 2.0, 2f64.powi(-13)], [0x0, 0x0, 0x58, 0xDC, 0x7F, 0xFF, 0x7F, 0x80, 0x80, 0x80, 0x80, 0x80, 0x1, 0x81, 0x0, 0x0, 0x1, 0x2, 0x2]),
         ];
         for (kind, edges, bits) in types {
-            for (value, bits) in around(edges).into_iter().zip(bits) {
+            for (value, bits) in edge_values(edges).into_iter().zip(bits) {
                 assert_eq!(float_bits(value, kind), bits, "{value:e} : {kind}");
                 let rounded = rounded_float(value, kind);
                 assert_eq!(rounded.to_bits(), float_of_bits(bits.into(), kind).to_bits(), "{value:e} : {kind}");
@@ -403,7 +415,7 @@ mod tests {
     /// The expected bits are those of `arith.extf` to `f64` in `mlir-opt` 19.1.7; the texts are its
     /// output.
     #[test]
-    fn what_is_no_number_keeps_its_bits() {
+    fn keeps_the_bits_of_nan() {
         let types = [
             ("f32", 0x7FE0_0000, 0x7FFC << 48),
             ("f16", 0x7E25, 0x7FF8_9400 << 32),
@@ -425,7 +437,7 @@ mod tests {
 
     /// Includes signaling NaNs, which `arith.extf` does not change.
     #[test]
-    fn all_bits_of_eight_mean_what_is_written_by_them() {
+    fn round_trips_all_eight_bit_patterns() {
         for kind in
             ["f8E5M2", "f8E4M3", "f8E3M4", "f8E4M3FN", "f8E5M2FNUZ", "f8E4M3FNUZ", "f8E8M0FNU"]
         {
@@ -436,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wider_than_an_f64_is_read_as_it_is_printed() {
+    fn round_trips_wide_floats() {
         for (bits, kind) in [
             (0x4017_8000_0000_0000_0000, "f80"),
             (0xFFFF_8000_0000_0000_0000, "f80"),

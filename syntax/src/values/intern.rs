@@ -21,10 +21,10 @@ mod text;
 use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
 use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
-pub use layout::Layout;
-pub(crate) use long::numbered;
-pub(crate) use text::{AliasNames, Text, Types};
-pub use text::{MOST_PADDING, floor_char_boundary};
+pub use layout::StridedLayout;
+pub(crate) use long::alias_name;
+pub(crate) use text::{AliasNames, NumberTypes, TextPrinter};
+pub use text::{MAX_PADDING, floor_char_boundary};
 
 /// The interners of one document.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Interner {
     ends: Vec<u32>,
     name_ids: HashTable<Name>,
     /// For each string, the op of which it is the full name.
-    kinds: Vec<OpKind>,
+    op_kinds: Vec<OpKind>,
     types: Vec<TypeData>,
     type_ids: FxHashMap<TypeData, Type>,
     attrs: Vec<AttrData>,
@@ -45,22 +45,22 @@ pub struct Interner {
     type_texts: FxHashMap<Box<str>, Type>,
     attr_texts: FxHashMap<Box<str>, Attr>,
     /// The type inside each secret type of HEIR.
-    secrets: FxHashMap<Type, Type>,
+    secret_elements: FxHashMap<Type, Type>,
 }
 
 /// Longer texts are not cached.
-const LONGEST_REMEMBERED: usize = 256;
+const MAX_CACHED_LEN: usize = 256;
 
 /// Initial capacity of the tables. Most documents have fewer types and attributes.
-const FEW: usize = 56;
+const INITIAL_CAPACITY: usize = 56;
 
-/// Creates a table with capacity for [`FEW`] entries.
-fn room_for_few<K, V>() -> FxHashMap<K, V> {
-    FxHashMap::with_capacity_and_hasher(FEW, FxBuildHasher)
+/// Creates a table with capacity for [`INITIAL_CAPACITY`] entries.
+fn new_map<K, V>() -> FxHashMap<K, V> {
+    FxHashMap::with_capacity_and_hasher(INITIAL_CAPACITY, FxBuildHasher)
 }
 
 /// Usual length of a name in bytes: `%123`, `arith.addi`.
-const USUAL: usize = 8;
+const USUAL_NAME_LEN: usize = 8;
 
 impl Default for Interner {
     fn default() -> Self {
@@ -68,18 +68,18 @@ impl Default for Interner {
             text: String::new(),
             ends: Vec::new(),
             name_ids: HashTable::new(),
-            kinds: Vec::new(),
-            types: Vec::with_capacity(FEW),
-            type_ids: room_for_few(),
-            attrs: Vec::with_capacity(FEW),
-            attr_ids: room_for_few(),
+            op_kinds: Vec::new(),
+            types: Vec::with_capacity(INITIAL_CAPACITY),
+            type_ids: new_map(),
+            attrs: Vec::with_capacity(INITIAL_CAPACITY),
+            attr_ids: new_map(),
             integers: FxHashMap::default(),
-            type_texts: room_for_few(),
-            attr_texts: room_for_few(),
-            secrets: FxHashMap::default(),
+            type_texts: new_map(),
+            attr_texts: new_map(),
+            secret_elements: FxHashMap::default(),
         };
-        it.name("");
-        let noisy = it.name("noisy.i32");
+        it.intern_name("");
+        let noisy = it.intern_name("noisy.i32");
         for data in [
             TypeData::Unknown,
             TypeData::Dialect(noisy),
@@ -89,18 +89,18 @@ impl Default for Interner {
             TypeData::Index,
             TypeData::None,
         ] {
-            it.ty(data);
+            it.intern_type(data);
         }
-        it.attr(AttrData::Unknown);
-        it.attr(AttrData::Unit);
+        it.intern_attr(AttrData::Unknown);
+        it.intern_attr(AttrData::Unit);
         it
     }
 }
 
 impl Interner {
     /// Interns a string and returns its id.
-    pub fn name(&mut self, text: &str) -> Name {
-        let Self { text: all, ends, name_ids, kinds, .. } = self;
+    pub fn intern_name(&mut self, text: &str) -> Name {
+        let Self { text: all, ends, name_ids, op_kinds: kinds, .. } = self;
         let hash = hash(text);
         let found = name_ids.entry(
             hash,
@@ -130,8 +130,8 @@ impl Interner {
 
     /// Reserves capacity for `n` more strings of the usual length.
     pub(crate) fn reserve(&mut self, n: usize) {
-        let Self { text, ends, name_ids, kinds, .. } = self;
-        text.reserve(n * USUAL);
+        let Self { text, ends, name_ids, op_kinds: kinds, .. } = self;
+        text.reserve(n * USUAL_NAME_LEN);
         name_ids.reserve(n, |it| hash(str_of(text, ends, *it)));
         reserve_with_slack(ends, n);
         reserve_with_slack(kinds, n);
@@ -139,7 +139,9 @@ impl Interner {
 
     /// Reserves some capacity for later edits.
     pub(crate) fn keep_slack(&mut self) {
-        let Self { text, ends, name_ids, kinds, types, type_ids, attrs, attr_ids, .. } = self;
+        let Self {
+            text, ends, name_ids, op_kinds: kinds, types, type_ids, attrs, attr_ids, ..
+        } = self;
         let n_bytes = text.len() / 8;
         if text.capacity() - text.len() < n_bytes / 2 {
             text.reserve_exact(n_bytes);
@@ -167,30 +169,30 @@ impl Interner {
 
     /// The kind of the op with this full name.
     pub fn op_kind(&self, name: Name) -> OpKind {
-        self.kinds[name.index()]
+        self.op_kinds[name.index()]
     }
 
     /// The cached result of parsing a text.
-    pub(crate) fn type_of_text(&self, text: &str) -> Option<Type> {
+    pub(crate) fn cached_type(&self, text: &str) -> Option<Type> {
         self.type_texts.get(text).copied()
     }
 
-    pub(crate) fn remember_type(&mut self, text: &str, ty: Type) {
-        if text.len() <= LONGEST_REMEMBERED {
+    pub(crate) fn cache_type(&mut self, text: &str, ty: Type) {
+        if text.len() <= MAX_CACHED_LEN {
             self.type_texts.insert(text.into(), ty);
         }
     }
 
     /// The cached result of parsing a text.
-    pub(crate) fn attr_of_text(&self, text: &str) -> Option<Attr> {
-        if text.len() > LONGEST_REMEMBERED {
+    pub(crate) fn cached_attr(&self, text: &str) -> Option<Attr> {
+        if text.len() > MAX_CACHED_LEN {
             return None;
         }
         self.attr_texts.get(text).copied()
     }
 
-    pub(crate) fn remember_attr(&mut self, text: &str, attr: Attr) {
-        if text.len() <= LONGEST_REMEMBERED {
+    pub(crate) fn cache_attr(&mut self, text: &str, attr: Attr) {
+        if text.len() <= MAX_CACHED_LEN {
             self.attr_texts.insert(text.into(), attr);
         }
     }
@@ -198,15 +200,15 @@ impl Interner {
     /// The type inside a secret type of HEIR; [`Type::UNKNOWN`] if it is unknown, `None` for other
     /// types.
     pub fn secret_element(&self, ty: Type) -> Option<Type> {
-        self.secrets.get(&ty).copied()
+        self.secret_elements.get(&ty).copied()
     }
 
     pub(crate) fn set_secret_element(&mut self, ty: Type, element: Type) {
-        self.secrets.insert(ty, element);
+        self.secret_elements.insert(ty, element);
     }
 
     /// Interns a type and returns its id.
-    pub fn ty(&mut self, data: TypeData) -> Type {
+    pub fn intern_type(&mut self, data: TypeData) -> Type {
         if let Some(&ty) = self.type_ids.get(&data) {
             return ty;
         }
@@ -222,7 +224,7 @@ impl Interner {
     }
 
     /// Interns an attribute and returns its id.
-    pub fn attr(&mut self, data: AttrData) -> Attr {
+    pub fn intern_attr(&mut self, data: AttrData) -> Attr {
         if let Some(&attr) = self.attr_ids.get(&data) {
             return attr;
         }
@@ -242,7 +244,7 @@ impl Interner {
 
     /// The symbol paths in some attributes, in order. A list that occurs repeatedly is visited
     /// once, so the cost is proportional to the number of distinct parts.
-    pub fn symbols_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
+    pub fn symbol_paths_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
         let mut out: Vec<&[Name]> = Vec::new();
         let mut seen: FxHashSet<Attr> = FxHashSet::default();
         let mut stack: Vec<Attr> = attrs.rev().collect();
@@ -271,14 +273,14 @@ impl Interner {
 
     /// The full text of a type as MLIR prints it: `!noisy.i32`, `tensor<4xf32>`.
     pub fn type_text(&self, ty: Type) -> String {
-        let mut text = Text::new(self, None);
+        let mut text = TextPrinter::new(self, None);
         text.ty(ty);
         text.out
     }
 
     /// The width in bits of a number, a complex number or a vector; `None` for types without a
     /// known width.
-    pub fn bits(&self, ty: Type) -> Option<u64> {
+    pub fn bit_width(&self, ty: Type) -> Option<u64> {
         match self.type_data(ty) {
             TypeData::Int { width, .. } => Some(u64::from(*width)),
             // The first number in names such as `bf16`, `tf32`, `f8E4M3FN`.
@@ -289,9 +291,9 @@ impl Interner {
                 digits[..end].parse().ok()
             }
             TypeData::Index => Some(64),
-            TypeData::Complex(element) => self.bits(*element)?.checked_mul(2),
+            TypeData::Complex(element) => self.bit_width(*element)?.checked_mul(2),
             TypeData::Vector { dims, element } => {
-                dims.iter().try_fold(self.bits(*element)?, |all, it| match it {
+                dims.iter().try_fold(self.bit_width(*element)?, |all, it| match it {
                     Dim::Fixed(n) => all.checked_mul(*n),
                     _ => None,
                 })
@@ -302,7 +304,7 @@ impl Interner {
 
     /// The text of an attribute in MLIR's generic form.
     pub fn attr_text(&self, attr: Attr) -> String {
-        let mut text = Text::new(self, None);
+        let mut text = TextPrinter::new(self, None);
         text.attr(attr);
         text.out
     }
@@ -310,39 +312,39 @@ impl Interner {
     /// The text of a type for messages. A long text is cut in the middle, so time and space are
     /// bounded even if aliases are nested in aliases.
     pub fn short_type_text(&self, ty: Type) -> String {
-        let mut text = Text::short(self);
+        let mut text = TextPrinter::short(self);
         text.ty(ty);
         text.finish_short()
     }
 
     /// The text of an attribute for messages, shortened like [`Self::short_type_text`].
     pub(crate) fn short_attr_text(&self, attr: Attr) -> String {
-        let mut text = Text::short(self);
+        let mut text = TextPrinter::short(self);
         text.attr(attr);
         text.finish_short()
     }
 
     /// The text of a type that is inserted into a program without an alias; `None` if it is too
     /// long (64 KiB).
-    pub fn written_type_text(&self, ty: Type) -> Option<String> {
+    pub fn insertable_type_text(&self, ty: Type) -> Option<String> {
         self.bounded_type_text(ty, 1 << 16)
     }
 
     /// The text of a type if it has at most `most` bytes; otherwise `None`.
     pub fn bounded_type_text(&self, ty: Type, most: usize) -> Option<String> {
-        let mut text = Text::bounded(self, most);
+        let mut text = TextPrinter::bounded(self, most);
         text.ty(ty);
         text.finish_bounded()
     }
 
     /// The text of an attribute if it has at most `most` bytes; otherwise `None`.
     pub(crate) fn bounded_attr_text(&self, attr: Attr, most: usize) -> Option<String> {
-        let mut text = Text::bounded(self, most);
+        let mut text = TextPrinter::bounded(self, most);
         text.attr(attr);
         text.finish_bounded()
     }
 
-    /// `i1` with the shape of `ty`; unknown for an unknown type.
+    /// `i1` with the shape of `intern_type`; unknown for an unknown type.
     pub(crate) fn i1_like(&self, ty: Type) -> TypeData {
         match self.type_data(ty) {
             TypeData::Unknown => TypeData::Unknown,
@@ -410,7 +412,7 @@ impl Interner {
     /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one),
     /// sign-extended from the width of their type: -1 for `true`, and for 255 in `i8`. `None` for
     /// other attributes, and if an element is not an integer. Parsed on first use.
-    pub fn integers(&self, attr: Attr) -> Option<&[i128]> {
+    pub fn sign_extended_elements(&self, attr: Attr) -> Option<&[i128]> {
         let read = || {
             let AttrData::Elements(text, ty) = self.attr_data(attr) else { return None };
             let (TypeData::Vector { element, .. } | TypeData::Tensor { element, .. }) =

@@ -22,41 +22,41 @@ use crate::{
 pub(super) const MAX_STEPS: usize = 16;
 
 impl Verifier<'_> {
-    pub(crate) fn bounds_of_for(&mut self, op: Op) {
-        let Some(&[lower, upper, _]) = self.segments(op).as_deref() else { return };
-        self.map_operands(op, 0, lower, "lowerBoundMap");
-        self.map_operands(op, lower, upper, "upperBoundMap");
+    pub(crate) fn check_affine_for_bounds(&mut self, op: Op) {
+        let Some(&[lower, upper, _]) = self.segment_sizes(op).as_deref() else { return };
+        self.check_map_operands(op, 0, lower, "lowerBoundMap");
+        self.check_map_operands(op, lower, upper, "upperBoundMap");
     }
 
-    pub(crate) fn bounds_of_parallel(&mut self, op: Op) {
-        let n = self.map_shape(op, "lowerBoundsMap").map_or(0, |it| it.0 + it.1);
+    pub(crate) fn check_affine_parallel_bounds(&mut self, op: Op) {
+        let n = self.map_input_counts(op, "lowerBoundsMap").map_or(0, |it| it.0 + it.1);
         let n_upper = self.ir.op(op).operands.len().saturating_sub(n);
-        self.map_operands(op, 0, n, "lowerBoundsMap");
-        self.map_operands(op, n, n_upper, "upperBoundsMap");
+        self.check_map_operands(op, 0, n, "lowerBoundsMap");
+        self.check_map_operands(op, n, n_upper, "upperBoundsMap");
     }
 
-    pub(crate) fn operands_of_condition(&mut self, op: Op) {
+    pub(crate) fn check_condition_operands(&mut self, op: Op) {
         let n = self.ir.op(op).operands.len();
-        self.map_operands(op, 0, n, "condition");
+        self.check_map_operands(op, 0, n, "condition");
     }
 
     /// Verifies that the operands from `first` on are valid indices, and that `map` has as many
     /// inputs.
-    pub(crate) fn access_indices(&mut self, op: Op, first: usize) {
-        self.takes_all(op, first);
-        self.indices(op, first..self.ir.op(op).operands.len());
+    pub(crate) fn check_access_indices(&mut self, op: Op, first: usize) {
+        self.check_map_operand_count(op, first);
+        self.check_indices(op, first..self.ir.op(op).operands.len());
     }
 
-    pub(crate) fn copied_indices(&mut self, op: Op) {
+    pub(crate) fn check_dma_indices(&mut self, op: Op) {
         for indices in self.dma_accesses(op).unwrap_or_default() {
             if self.problems.is_empty() {
-                self.indices(op, indices);
+                self.check_indices(op, indices);
             }
         }
     }
 
     /// Numbers of dimensions and symbols of a map or set.
-    fn map_shape(&self, op: Op, attr: &str) -> Option<(usize, usize)> {
+    fn map_input_counts(&self, op: Op, attr: &str) -> Option<(usize, usize)> {
         match self.ir.interner.attr_data(self.ir.attr(op, attr)?) {
             AttrData::Affine(map) => Some((map.n_dims as usize, map.n_symbols as usize)),
             _ => None,
@@ -64,8 +64,8 @@ impl Verifier<'_> {
     }
 
     /// Verifies that the `n` operands from `first` on are valid dimensions and symbols of the map.
-    fn map_operands(&mut self, op: Op, first: usize, n: usize, attr: &str) {
-        let Some((n_dims, n_symbols)) = self.map_shape(op, attr) else { return };
+    fn check_map_operands(&mut self, op: Op, first: usize, n: usize, attr: &str) {
+        let Some((n_dims, n_symbols)) = self.map_input_counts(op, attr) else { return };
         if !self.problems.is_empty() || n != n_dims + n_symbols {
             return;
         }
@@ -75,9 +75,9 @@ impl Verifier<'_> {
             let Some(operand) = self.ir.op(op).operands.get(first + at) else { return };
             let Some(value) = operand.value else { continue };
             let is_symbol = at >= n_dims;
-            if !self.is_affine(op, value, is_symbol) {
+            if !self.is_affine_operand(op, value, is_symbol) {
                 let what = if is_symbol { "symbol" } else { "dimension id" };
-                self.tell(op, Code::AffineOperand, format!("operand cannot be used as a {what}"));
+                self.report(op, Code::AffineOperand, format!("operand cannot be used as a {what}"));
                 return;
             }
         }
@@ -85,34 +85,34 @@ impl Verifier<'_> {
 
     /// Verifies that `map` has as many inputs as there are operands from `first` on. Only for the
     /// generic form; the parser checks the custom form.
-    pub(crate) fn takes_all(&mut self, op: Op, first: usize) {
+    pub(crate) fn check_map_operand_count(&mut self, op: Op, first: usize) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if self.ir.op(op).form == Form::Generic
-            && let Some((n_dims, n_symbols)) = self.map_shape(op, "map")
+            && let Some((n_dims, n_symbols)) = self.map_input_counts(op, "map")
             && n != n_dims + n_symbols
         {
             let message =
                 format!("{n} operands for a map of {n_dims} dimensions and {n_symbols} symbols");
-            self.tell(op, Code::WrongCount, message);
+            self.report(op, Code::WrongCount, message);
         }
     }
 
-    fn indices(&mut self, op: Op, at: Range<usize>) {
+    fn check_indices(&mut self, op: Op, at: Range<usize>) {
         for at in at {
             let Some(operand) = self.ir.op(op).operands.get(at) else { return };
             let Some(value) = operand.value else { continue };
-            if !self.is_affine(op, value, false) {
+            if !self.is_affine_operand(op, value, false) {
                 let message = "index must be a valid dimension or symbol identifier";
-                self.tell(op, Code::AffineOperand, message);
+                self.report(op, Code::AffineOperand, message);
                 return;
             }
         }
     }
 
-    fn is_affine(&self, op: Op, value: Value, is_symbol: bool) -> bool {
+    fn is_affine_operand(&self, op: Op, value: Value, is_symbol: bool) -> bool {
         let Some(scope) = self.affine_scope(op) else { return true };
         let mut steps = MAX_STEPS;
-        self.is_valid(scope, value, is_symbol, &mut steps)
+        self.is_dim_or_symbol(scope, value, is_symbol, &mut steps)
     }
 
     /// The region whose direct values are symbols; `None` if it is unknown.
@@ -131,7 +131,13 @@ impl Verifier<'_> {
         }
     }
 
-    fn is_valid(&self, scope: Region, value: Value, is_symbol: bool, steps: &mut usize) -> bool {
+    fn is_dim_or_symbol(
+        &self,
+        scope: Region,
+        value: Value,
+        is_symbol: bool,
+        steps: &mut usize,
+    ) -> bool {
         let ir = self.ir;
         if *steps == 0 || self.value_type(value) != Type::INDEX {
             // Another rule reports a wrong type.
@@ -153,10 +159,10 @@ impl Verifier<'_> {
                 data.parent == scope
                     || match data.kind {
                         OpKind::Unknown | OpKind::ArithConstant => true,
-                        OpKind::MemrefDim => self.is_valid_size(scope, defining_op, steps),
+                        OpKind::MemrefDim => self.is_symbolic_size(scope, defining_op, steps),
                         OpKind::AffineApply => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
-                            values.all(|it| self.is_valid(scope, it, is_symbol, steps))
+                            values.all(|it| self.is_dim_or_symbol(scope, it, is_symbol, steps))
                         }
                         // A rule of versions after LLVM 19: a value computed from symbols is a
                         // symbol.
@@ -164,7 +170,7 @@ impl Verifier<'_> {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| {
                                 matches!(self.value_type(it), Type::INDEX | Type::UNKNOWN)
-                                    && self.is_valid(scope, it, true, steps)
+                                    && self.is_dim_or_symbol(scope, it, true, steps)
                             })
                         }
                         _ => false,
@@ -176,7 +182,7 @@ impl Verifier<'_> {
     /// Returns true if the result of `memref.dim` is a symbol (`isDimOpValidSymbol`): the size of a
     /// memref that is defined outside of the loops, or a size that is passed as a symbol to
     /// `memref.alloc`.
-    fn is_valid_size(&self, scope: Region, dim: Op, steps: &mut usize) -> bool {
+    fn is_symbolic_size(&self, scope: Region, dim: Op, steps: &mut usize) -> bool {
         let ir = self.ir;
         let operand = |op: Op, at: usize| ir.op(op).operands.get(at).and_then(|it| it.value);
         let (Some(mut memref), Some(index)) = (operand(dim, 0), operand(dim, 1)) else {
@@ -208,7 +214,7 @@ impl Verifier<'_> {
                     let Some(Dim::Dynamic) = dims.get(index) else { return index < dims.len() };
                     let n = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
                     return operand(defining_op, n)
-                        .is_none_or(|it| self.is_valid(scope, it, true, steps));
+                        .is_none_or(|it| self.is_dim_or_symbol(scope, it, true, steps));
                 }
                 _ => return false,
             }
@@ -236,32 +242,32 @@ impl Verifier<'_> {
         }
     }
 
-    pub(crate) fn applied(&mut self, op: Op) {
+    pub(crate) fn check_affine_apply(&mut self, op: Op) {
         if let Some(n) = self.n_map_results(op).filter(|n| *n != 1) {
             let message = format!("the map of `affine.apply` has one result, not {n}");
-            self.tell(op, Code::WrongCount, message);
+            self.report(op, Code::WrongCount, message);
         }
     }
 
     /// Verifies that `map` has one result for each dimension of the memref (operand `at`), and that
     /// the loaded or stored value has the element type of the memref.
-    pub(crate) fn accessed(&mut self, op: Op, at: usize) {
-        self.accessed_by(op, at, false);
+    pub(crate) fn check_affine_access(&mut self, op: Op, at: usize) {
+        self.check_affine_access_type(op, at, false);
     }
 
-    /// Like [`Self::accessed`] for a vector of elements.
-    pub(crate) fn accessed_as_vector(&mut self, op: Op, at: usize) {
-        self.accessed_by(op, at, true);
+    /// Like [`Self::check_affine_access`] for a vector of elements.
+    pub(crate) fn check_affine_vector_access(&mut self, op: Op, at: usize) {
+        self.check_affine_access_type(op, at, true);
     }
 
-    fn accessed_by(&mut self, op: Op, at: usize, is_vector: bool) {
+    fn check_affine_access_type(&mut self, op: Op, at: usize, is_vector: bool) {
         let memref = self.operand_type(op, at);
         let rank = self.dims(memref).map(<[Dim]>::len);
         if let (Some(n), Some(rank)) = (self.n_map_results(op), rank)
             && n != rank
         {
             let message = format!("gives {n} indices for a memref of rank {rank}");
-            self.tell(op, Code::IndexCount, message);
+            self.report(op, Code::IndexCount, message);
             return;
         }
         let (operands, results) = self.all_types(op);
@@ -269,13 +275,13 @@ impl Verifier<'_> {
         let Some(&moved) = moved else { return };
         let element = self.ir.interner.element_type(memref);
         let given = if is_vector { self.ir.interner.element_type(moved) } else { moved };
-        if self.clash(given, element) {
+        if self.is_type_clash(given, element) {
             let message = format!(
                 "accesses '{}', but the memref contains '{}'",
-                self.show(given),
-                self.show(element)
+                self.type_text(given),
+                self.type_text(element)
             );
-            self.tell(op, Code::ElementType, message);
+            self.report(op, Code::ElementType, message);
         }
     }
 
@@ -288,7 +294,7 @@ impl Verifier<'_> {
         };
         let mut at = 0;
         let access = |name: &&str| {
-            let (n_dims, n_symbols) = self.map_shape(op, name)?;
+            let (n_dims, n_symbols) = self.map_input_counts(op, name)?;
             let indices = at + 1..at + 1 + n_dims + n_symbols;
             at = indices.end;
             Some(indices)
@@ -299,14 +305,14 @@ impl Verifier<'_> {
     /// Checks the operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each followed by
     /// the inputs of its map, then the number of elements, and optionally a stride and the number
     /// of elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
-    pub(crate) fn copied(&mut self, op: Op) {
+    pub(crate) fn check_dma_operands(&mut self, op: Op) {
         let Some(accesses) = self.dma_accesses(op) else { return };
         let is_start = self.ir.op(op).kind == OpKind::AffineDmaStart;
         let n = self.ir.op(op).operands.len();
         let wanted = accesses.last().map_or(0, |it| it.end) + 1;
         if n != wanted && !(is_start && n == wanted + 2) {
             let message = format!("expected {wanted} operands for these maps, but found {n}");
-            self.tell(op, Code::WrongCount, message);
+            self.report(op, Code::WrongCount, message);
             return;
         }
         for indices in accesses {
@@ -315,23 +321,23 @@ impl Verifier<'_> {
                 self.ir.interner.type_data(ty),
                 TypeData::MemRef { .. } | TypeData::Unknown
             ) {
-                let message = format!("copies between memrefs, not '{}'", self.show(ty));
-                self.tell(op, Code::OperandType, message);
+                let message = format!("copies between memrefs, not '{}'", self.type_text(ty));
+                self.report(op, Code::OperandType, message);
                 return;
             }
             for at in indices {
                 let ty = self.operand_type(op, at);
-                if self.clash(ty, Type::INDEX) {
+                if self.is_type_clash(ty, Type::INDEX) {
                     let message =
-                        format!("an index must be of type 'index', not '{}'", self.show(ty));
-                    self.tell(op, Code::OperandType, message);
+                        format!("an index must be of type 'index', not '{}'", self.type_text(ty));
+                    self.report(op, Code::OperandType, message);
                     return;
                 }
             }
         }
     }
 
-    pub(crate) fn delinearized(&mut self, op: Op) {
+    pub(crate) fn check_delinearize_index(&mut self, op: Op) {
         // In LLVM 19 the basis consists of operands only. Later versions may omit its first
         // element.
         let n_basis =
@@ -343,20 +349,22 @@ impl Verifier<'_> {
         let n = self.ir.op(op).results.len();
         if n != n_basis && n != n_basis + 1 {
             let message = format!("gives {n} indices for a basis of {n_basis}");
-            self.tell(op, Code::WrongCount, message);
+            self.report(op, Code::WrongCount, message);
             return;
         }
         let results = self.result_types(op);
-        if let Some(it) = results.into_iter().find(|it| self.clash(*it, Type::INDEX)) {
-            let message = format!("gives indices of type 'index', not '{}'", self.show(it));
-            self.tell(op, Code::ResultType, message);
+        if let Some(it) = results.into_iter().find(|it| self.is_type_clash(*it, Type::INDEX)) {
+            let message = format!("gives indices of type 'index', not '{}'", self.type_text(it));
+            self.report(op, Code::ResultType, message);
         }
     }
 
     /// Checks that an `affine.parallel` has as many steps and groups of bounds as indices.
     /// Otherwise reports the difference and returns false.
-    pub(super) fn has_bounds_for_each_index(&mut self, op: Op) -> bool {
-        let Some(entry) = self.region(op, 0).and_then(|it| self.entry(it)) else { return true };
+    pub(super) fn check_bounds_for_each_index(&mut self, op: Op) -> bool {
+        let Some(entry) = self.region(op, 0).and_then(|it| self.entry_block(it)) else {
+            return true;
+        };
         let n = self.ir.block(entry).args.len();
         let lists = [
             ("steps", "steps"),
@@ -377,7 +385,7 @@ impl Verifier<'_> {
             };
             if n_listed != n {
                 let message = format!("has {n_listed} {what} for {n} indices");
-                self.tell(op, Code::WrongCount, message);
+                self.report(op, Code::WrongCount, message);
                 return false;
             }
         }
@@ -386,12 +394,12 @@ impl Verifier<'_> {
             ("upperBoundsGroups", "upperBoundsMap", "upper"),
         ] {
             let n_bounds = self.n_results_of_map(op, map).map(|it| it as i128);
-            let n_grouped = self.ir.attr(op, groups).and_then(|it| self.sum(it, n));
+            let n_grouped = self.ir.attr(op, groups).and_then(|it| self.sum_of_elements(it, n));
             if let (Some(a), Some(b)) = (n_grouped, n_bounds)
                 && a != b
             {
                 let message = format!("has {b} {what} bounds, but groups of {a}");
-                self.tell(op, Code::WrongCount, message);
+                self.report(op, Code::WrongCount, message);
                 return false;
             }
         }
@@ -399,7 +407,7 @@ impl Verifier<'_> {
     }
 
     /// The sum of the `n` elements of `dense<..>`, if none is negative.
-    fn sum(&self, elements: Attr, n: usize) -> Option<i128> {
+    fn sum_of_elements(&self, elements: Attr, n: usize) -> Option<i128> {
         let list = self.ir.interner.element_ints(elements, n)?;
         list.into_iter().map(|it| u64::try_from(it).ok().map(i128::from)).sum()
     }

@@ -2,12 +2,12 @@
 //! and successors, the required attributes, and their values.
 
 use super::Verifier;
-use crate::op_traits::{AttrClass, Count, Presence};
+use crate::op_traits::{AttrClass, CountRange, Presence};
 use crate::{Attr, AttrData, Code, Form, Op, OpKind, Sign, Type, TypeData};
 
 impl Verifier<'_> {
     /// Checks the counts and the required attributes of an op in generic form.
-    pub(super) fn arity(&mut self, op: Op) {
+    pub(super) fn check_counts(&mut self, op: Op) {
         let data = self.ir.op(op);
         if data.form != Form::Generic || data.kind == OpKind::Unknown {
             return;
@@ -22,12 +22,12 @@ impl Verifier<'_> {
         ] {
             if !count.contains(n) {
                 let wanted = match count {
-                    Count { least, most: usize::MAX } => format!("{least} or more"),
-                    Count { least, most } if least < most => format!("{least} to {most}"),
-                    Count { least, .. } => least.to_string(),
+                    CountRange { least, most: usize::MAX } => format!("{least} or more"),
+                    CountRange { least, most } if least < most => format!("{least} to {most}"),
+                    CountRange { least, .. } => least.to_string(),
                 };
                 let message = format!("expected {wanted} {what}, but found {n}");
-                self.tell(op, Code::WrongCount, message);
+                self.report(op, Code::WrongCount, message);
                 return;
             }
         }
@@ -39,14 +39,14 @@ impl Verifier<'_> {
             }
             if self.ir.attr(op, attr.name).is_none() {
                 let message = format!("requires attribute '{}'", attr.name);
-                self.tell(op, Code::MissingAttribute, message);
+                self.report(op, Code::MissingAttribute, message);
                 return;
             }
         }
     }
 
     /// Checks that the attributes of an op have the right classes.
-    pub(super) fn attributes(&mut self, op: Op) {
+    pub(super) fn check_attributes(&mut self, op: Op) {
         let spec = self.ir.op(op).kind.spec();
         if spec.attrs.is_empty() {
             return;
@@ -54,21 +54,21 @@ impl Verifier<'_> {
         for &(name, attr) in &self.ir.extra(op).attrs {
             let name = self.ir.interner.str(name);
             let Some(known) = spec.attr(name) else { continue };
-            if !self.is_of(attr, known.class) {
+            if !self.has_attr_class(attr, known.class) {
                 let message = format!(
                     "attribute '{name}' must be {}, but is '{}'",
-                    known.class.text(),
+                    known.class.description(),
                     self.ir.interner.short_attr_text(attr)
                 );
-                self.tell(op, Code::AttributeValue, message);
+                self.report(op, Code::AttributeValue, message);
                 return;
             }
         }
-        self.groups(op);
+        self.check_segment_sizes(op);
     }
 
     /// Checks the segment sizes in `operandSegmentSizes`.
-    fn groups(&mut self, op: Op) {
+    fn check_segment_sizes(&mut self, op: Op) {
         let groups = self.ir.op(op).kind.spec().segments;
         let Some(attr) = self.ir.attr(op, "operandSegmentSizes") else { return };
         let AttrData::DenseArray { values, .. } = self.ir.interner.attr_data(attr) else { return };
@@ -84,22 +84,22 @@ impl Verifier<'_> {
                 groups.len(),
                 values.len()
             );
-            self.tell(op, Code::AttributeValue, message);
+            self.report(op, Code::AttributeValue, message);
         } else if sizes.iter().any(|it| *it < 0) || sizes.iter().sum::<i128>() != n_operands as i128
         {
             let message = format!(
                 "'operandSegmentSizes' must add up to the number of operands, which is {n_operands}"
             );
-            self.tell(op, Code::AttributeValue, message);
+            self.report(op, Code::AttributeValue, message);
         } else if let Some(n) = (0..groups.len()).find(|&n| !groups[n].contains(sizes[n] as usize))
         {
             let message = format!("has {} operands in group #{n}", sizes[n]);
-            self.tell(op, Code::WrongCount, message);
+            self.report(op, Code::WrongCount, message);
         }
     }
 
     /// Returns true if an attribute has a class. An unknown attribute has every class.
-    fn is_of(&self, attr: Attr, class: AttrClass) -> bool {
+    fn has_attr_class(&self, attr: Attr, class: AttrClass) -> bool {
         let interner = &self.ir.interner;
         let data = interner.attr_data(attr);
         let is_int = |attr: Attr, wanted: Type| matches!(interner.attr_data(attr), AttrData::Int { ty, .. } if *ty == wanted);
@@ -152,7 +152,9 @@ impl Verifier<'_> {
                 _ => false,
             },
             AttrClass::I64Arrays => match data {
-                AttrData::Array(list) => list.iter().all(|it| self.is_of(*it, AttrClass::I64Array)),
+                AttrData::Array(list) => {
+                    list.iter().all(|it| self.has_attr_class(*it, AttrClass::I64Array))
+                }
                 _ => false,
             },
             AttrClass::Dictionaries => match data {
@@ -183,7 +185,7 @@ impl Verifier<'_> {
 
 impl AttrClass {
     /// Description of the class in messages.
-    fn text(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             AttrClass::Any => "an attribute",
             AttrClass::Typed => "a number, a string or elements",

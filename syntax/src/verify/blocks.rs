@@ -7,37 +7,37 @@ use crate::op_traits::{Effects, PassedOperands};
 use crate::{Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
-    pub(super) fn block_rules(&mut self, op: Op) {
-        self.end_of_block(op);
+    pub(super) fn check_block(&mut self, op: Op) {
+        self.check_end_of_block(op);
         if !self.problems.is_empty() {
             // The following rules may read the signature of the enclosing op. If it changes, only
             // the last op of each block is verified again, so these rules must not run for other
             // ops ([`super::Verdicts`]).
             return;
         }
-        self.place(op);
+        self.check_parent(op);
         if !self.problems.is_empty() {
             return;
         }
-        self.successors(op);
+        self.check_successors(op);
         if let Some(rule) = self.rules(op).blocks {
             rule(self, op);
         }
     }
 
     /// Reports the body of a function that has arguments but no op.
-    pub(crate) fn empty_body(&mut self, function: Op) {
+    pub(crate) fn check_empty_body(&mut self, function: Op) {
         let Some(&(_, body)) = self.ir.op(function).regions.first() else { return };
         let has_block = !self.ir.block(self.ir.region(body).entry).args.is_empty();
         if has_block && self.ir.items(body).next().is_none() {
             let message = "empty block: expected at least a terminator".to_owned();
-            self.tell(function, Code::EmptyBlock, message);
+            self.report(function, Code::EmptyBlock, message);
         }
     }
 
     /// Reports a label at the start of a region if the header of the enclosing op names the
     /// arguments of the first block.
-    pub(super) fn named_twice(&mut self, label: Op) {
+    pub(super) fn check_named_entry_block(&mut self, label: Op) {
         let region = self.ir.op(label).parent;
         let mut args = self.ir.block(self.ir.region(region).entry).args.iter();
         let is_named = args.any(|&it| self.ir.value(it).name != Name::EMPTY);
@@ -51,11 +51,11 @@ impl Verifier<'_> {
     }
 
     /// Reports a label without a following op.
-    pub(super) fn label_rules(&mut self, label: Op) {
+    pub(super) fn check_label(&mut self, label: Op) {
         if ends_block(self.ir, label) && self.needs_terminator(self.ir.op(label).parent) {
             let name = self.ir.interner.str(self.ir.op(label).name);
             let message = format!("block ^{name} is empty: expected at least a terminator");
-            self.tell(label, Code::EmptyBlock, message);
+            self.report(label, Code::EmptyBlock, message);
         }
     }
 
@@ -66,24 +66,24 @@ impl Verifier<'_> {
         match data.kind {
             OpKind::Chunk => false,
             // An unknown op with one block may need no terminator.
-            OpKind::Unknown => self.flows.contains_key(&region),
+            OpKind::Unknown => self.dominators.contains_key(&region),
             kind => !kind.has(Traits::NO_TERMINATOR),
         }
     }
 
-    fn end_of_block(&mut self, op: Op) {
+    fn check_end_of_block(&mut self, op: Op) {
         let data = self.ir.op(op);
         let is_last = ends_block(self.ir, op);
         let is_terminator = data.kind.has(Traits::TERMINATOR);
         if !is_last && is_terminator {
-            self.tell(
+            self.report(
                 op,
                 Code::TerminatorNotLast,
                 "must be the last operation in the parent block",
             );
         } else if !is_last && !self.ir.extra(op).successors.is_empty() {
             let message = "an operation with block successors must terminate its parent block";
-            self.tell(op, Code::TerminatorNotLast, message);
+            self.report(op, Code::TerminatorNotLast, message);
         } else if is_last
             && !is_terminator
             && data.kind != OpKind::Unknown
@@ -91,7 +91,7 @@ impl Verifier<'_> {
             && !self.has_implicit_terminator(data.parent)
         {
             let message = format!("block with no terminator, has `{}`", self.ir.op_name(op));
-            self.tell(op, Code::MissingTerminator, message);
+            self.report(op, Code::MissingTerminator, message);
         }
     }
 
@@ -104,24 +104,24 @@ impl Verifier<'_> {
     }
 
     /// Verifies that the enclosing op may contain this op, and that the op may access memory there.
-    fn place(&mut self, op: Op) {
+    fn check_parent(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
         let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));
         let around = self.ir.parent_op(op).filter(|_| is_access).map(|it| self.ir.op(it).kind);
         if let Some(around) = around.filter(|it| it.has(Traits::NO_ACCESS_INSIDE)) {
             let message = format!("the body of '{}' must not access memory", around.spec().name);
-            self.tell(op, Code::MisplacedOp, message);
+            self.report(op, Code::MisplacedOp, message);
         }
         let wanted = kind.spec().parents;
         let Some(parent) = self.ir.parent_op(op).filter(|_| !wanted.is_empty()) else { return };
         if !wanted.contains(&self.ir.op(parent).kind.spec().name) {
             let names: Vec<_> = wanted.iter().map(|it| format!("'{it}'")).collect();
             let message = format!("expects parent op {}", names.join(", "));
-            self.tell(op, Code::MisplacedOp, message);
+            self.report(op, Code::MisplacedOp, message);
         }
     }
 
-    fn successors(&mut self, op: Op) {
+    fn check_successors(&mut self, op: Op) {
         let data = self.ir.op(op);
         for successor in &self.ir.extra(op).successors {
             let Some(block) = successor.block else { continue };
@@ -138,7 +138,7 @@ impl Verifier<'_> {
                 continue;
             }
             // `mlir-opt` reports the problem at the op. It prints each case on a line of its own.
-            let at_op = data.kind.spec().passed == PassedOperands::Cases;
+            let at_op = data.kind.spec().passed_operands == PassedOperands::Cases;
             if range.len() != args.len() {
                 let message = format!(
                     "passes {} operands, but ^{} has {} arguments",
@@ -147,45 +147,45 @@ impl Verifier<'_> {
                     args.len()
                 );
                 let span = if at_op { data.name_span } else { successor.span };
-                self.tell_at(span, Code::SuccessorOperands, message);
+                self.report_at(span, Code::SuccessorOperands, message);
                 continue;
             }
             for (at, &arg) in range.zip(args) {
                 let (given, wanted) = (self.operand_type(op, at), self.value_type(arg));
-                if self.clash(given, wanted) {
+                if self.is_type_clash(given, wanted) {
                     let message = format!(
                         "passes '{}', but the argument of ^{} is '{}'",
-                        self.show(given),
+                        self.type_text(given),
                         self.ir.interner.str(successor.name),
-                        self.show(wanted)
+                        self.type_text(wanted)
                     );
                     let span = if at_op { data.name_span } else { data.operands[at].span };
-                    self.tell_at(span, Code::SuccessorOperands, message);
+                    self.report_at(span, Code::SuccessorOperands, message);
                 }
             }
         }
     }
 
-    pub(crate) fn returned(&mut self, op: Op) {
+    pub(crate) fn check_return(&mut self, op: Op) {
         let Some(func) = self.ir.parent_op(op) else { return };
         let Some(ty) = self.function_type(func) else { return };
         let TypeData::Function { results, .. } = self.ir.interner.type_data(ty) else { return };
         let results = results.clone();
-        self.agree(op, 0, &results, "the function returns");
+        self.check_operand_types(op, 0, &results, "the function returns");
     }
 
     /// Verifies that the operands of `affine.yield` have the types of the results of the enclosing
     /// op.
-    pub(crate) fn affine_yield(&mut self, op: Op) {
+    pub(crate) fn check_affine_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results = &self.ir.op(parent).results;
         let wanted: Vec<Type> = results.iter().map(|&it| self.value_type(it)).collect();
-        self.agree(op, 0, &wanted, "the enclosing op returns");
+        self.check_operand_types(op, 0, &wanted, "the enclosing op returns");
     }
 
     /// Verifies that the operands of `scf.reduce` have the types of the results of the enclosing
     /// loop.
-    pub(crate) fn reduced(&mut self, op: Op) {
+    pub(crate) fn check_reduce_operands(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results: Vec<Type> =
             self.ir.op(parent).results.iter().map(|&it| self.value_type(it)).collect();
@@ -194,13 +194,13 @@ impl Verifier<'_> {
         }
         for (at, wanted) in results.into_iter().enumerate() {
             let given = self.operand_type(op, at);
-            if self.clash(given, wanted) {
+            if self.is_type_clash(given, wanted) {
                 let message = format!(
                     "operand #{at} has type '{}', but the result of the loop is '{}'",
-                    self.show(given),
-                    self.show(wanted)
+                    self.type_text(given),
+                    self.type_text(wanted)
                 );
-                self.tell(op, Code::OperandType, message);
+                self.report(op, Code::OperandType, message);
                 return;
             }
         }
@@ -208,26 +208,26 @@ impl Verifier<'_> {
 
     /// Verifies that the operand of `scf.reduce.return` has the type of the arguments of the
     /// reduction.
-    pub(crate) fn reduction(&mut self, op: Op) {
+    pub(crate) fn check_reduce_return(&mut self, op: Op) {
         let args = &self.ir.block(self.block_of(op)).args;
         let (Some(&first), 1) = (args.first(), self.ir.op(op).operands.len()) else { return };
         let (given, wanted) = (self.operand_type(op, 0), self.value_type(first));
-        if self.clash(given, wanted) {
+        if self.is_type_clash(given, wanted) {
             let message = format!(
                 "must have type '{}' (the type of the reduction inputs), not '{}'",
-                self.show(wanted),
-                self.show(given)
+                self.type_text(wanted),
+                self.type_text(given)
             );
-            self.tell(op, Code::OperandType, message);
+            self.report(op, Code::OperandType, message);
         }
     }
 
     /// Verifies that the operands from `first` on have these types. `what` describes their receiver
     /// in messages.
-    fn agree(&mut self, op: Op, first: usize, wanted: &[Type], what: &str) {
+    fn check_operand_types(&mut self, op: Op, first: usize, wanted: &[Type], what: &str) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if n != wanted.len() {
-            self.tell(
+            self.report(
                 op,
                 Code::WrongCount,
                 format!("has {n} operands, but {what} {}", wanted.len()),
@@ -236,14 +236,14 @@ impl Verifier<'_> {
         }
         for (at, &wanted) in wanted.iter().enumerate() {
             let given = self.operand_type(op, first + at);
-            if self.clash(given, wanted) {
+            if self.is_type_clash(given, wanted) {
                 let span: Span = self.ir.op(op).operands[first + at].span;
                 let message = format!(
                     "operand #{at} has type '{}', but {what} '{}'",
-                    self.show(given),
-                    self.show(wanted)
+                    self.type_text(given),
+                    self.type_text(wanted)
                 );
-                self.tell_at(span, Code::OperandType, message);
+                self.report_at(span, Code::OperandType, message);
             }
         }
     }

@@ -5,132 +5,142 @@
 //! dialect, so nothing is concluded from it.
 
 use super::Verifier;
-use crate::affine::{Affine, Body, Expr};
+use crate::affine::{Affine, AffineBody, AffineExpr};
 use crate::{Attr, AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
-type Wrong = Result<(), (Code, String)>;
+type RuleResult = Result<(), (Code, String)>;
 
 /// The layout and memory space of a memref.
-struct Surroundings {
+struct LayoutAndSpace {
     has_layout: bool,
     space: Option<Attr>,
 }
 
 impl Verifier<'_> {
     /// Applies a rule to the types of the operands and results.
-    fn buffer(&mut self, op: Op, rule: impl Fn(&Self, &[Type], &[Type]) -> Wrong) {
+    fn apply_to_types(&mut self, op: Op, rule: impl Fn(&Self, &[Type], &[Type]) -> RuleResult) {
         let (operands, results) = self.all_types(op);
         if let Err((code, message)) = rule(self, &operands, &results) {
-            self.tell(op, code, message);
+            self.report(op, code, message);
         }
     }
 
     /// Applies a rule to the types of the first operand and the first result.
-    fn operand_to_result(&mut self, op: Op, rule: impl Fn(&Self, Type, Type) -> Wrong) {
-        self.buffer(op, |it, operands, results| match (operands.first(), results.first()) {
-            (Some(&from), Some(&to)) => rule(it, from, to),
+    fn apply_to_operand_and_result(
+        &mut self,
+        op: Op,
+        rule: impl Fn(&Self, Type, Type) -> RuleResult,
+    ) {
+        self.apply_to_types(op, |it, operands, results| {
+            match (operands.first(), results.first()) {
+                (Some(&from), Some(&to)) => rule(it, from, to),
+                _ => Ok(()),
+            }
+        });
+    }
+
+    pub(crate) fn check_memref_cast(&mut self, op: Op) {
+        self.apply_to_operand_and_result(op, Self::verify_cast);
+    }
+
+    pub(crate) fn check_memory_space_cast(&mut self, op: Op) {
+        self.apply_to_operand_and_result(op, Self::verify_space_cast);
+    }
+
+    pub(crate) fn check_memref_copy(&mut self, op: Op) {
+        self.apply_to_types(op, |it, operands, _| match *operands {
+            [from, to] => it.verify_copy(from, to),
             _ => Ok(()),
         });
     }
 
-    pub(crate) fn cast_of_buffer(&mut self, op: Op) {
-        self.operand_to_result(op, Self::cast_buffer);
+    pub(crate) fn check_memref_transpose(&mut self, op: Op) {
+        self.apply_to_operand_and_result(op, |it, from, to| it.verify_transpose(op, from, to));
     }
 
-    pub(crate) fn other_space(&mut self, op: Op) {
-        self.operand_to_result(op, Self::moved_space);
+    pub(crate) fn check_memref_view(&mut self, op: Op) {
+        self.apply_to_operand_and_result(op, |it, from, to| it.verify_view(op, from, to));
     }
 
-    pub(crate) fn copied_buffers(&mut self, op: Op) {
-        self.buffer(op, |it, operands, _| match *operands {
-            [from, to] => it.copied_buffer(from, to),
+    pub(crate) fn check_memref_reshape(&mut self, op: Op) {
+        self.apply_to_types(op, |it, operands, results| match (operands, results) {
+            (&[from, shape], &[to, ..]) => it.verify_reshape(from, shape, to),
             _ => Ok(()),
         });
     }
 
-    pub(crate) fn transposed_buffer(&mut self, op: Op) {
-        self.operand_to_result(op, |it, from, to| it.transposed(op, from, to));
-    }
-
-    pub(crate) fn viewed_buffer(&mut self, op: Op) {
-        self.operand_to_result(op, |it, from, to| it.viewed(op, from, to));
-    }
-
-    pub(crate) fn reshaped_buffer(&mut self, op: Op) {
-        self.buffer(op, |it, operands, results| match (operands, results) {
-            (&[from, shape], &[to, ..]) => it.reshaped(from, shape, to),
-            _ => Ok(()),
-        });
-    }
-
-    pub(crate) fn strided_metadata(&mut self, op: Op) {
-        self.buffer(op, |it, operands, results| match (operands, results) {
+    pub(crate) fn check_strided_metadata(&mut self, op: Op) {
+        self.apply_to_types(op, |it, operands, results| match (operands, results) {
             (&[from, ..], [to, numbers @ ..]) => {
-                it.same_elements(from, *to)?;
-                it.metadata(from, numbers)
+                it.verify_same_elements(from, *to)?;
+                it.verify_metadata(from, numbers)
             }
             _ => Ok(()),
         });
     }
 
-    pub(crate) fn same_elements_and_space(&mut self, op: Op) {
-        self.operand_to_result(op, |it, from, to| {
-            it.same_elements(from, to)?;
-            it.same_space(from, to)
+    pub(crate) fn check_elements_and_space(&mut self, op: Op) {
+        self.apply_to_operand_and_result(op, |it, from, to| {
+            it.verify_same_elements(from, to)?;
+            it.verify_same_space(from, to)
         });
     }
 
-    pub(crate) fn combined_element(&mut self, op: Op) {
-        self.buffer(op, |it, operands, results| match *operands {
-            [value, memref, ..] => it.combined(op, value, memref, results.first().copied()),
+    pub(crate) fn check_atomic_rmw(&mut self, op: Op) {
+        self.apply_to_types(op, |it, operands, results| match *operands {
+            [value, memref, ..] => {
+                it.verify_atomic_rmw(op, value, memref, results.first().copied())
+            }
             _ => Ok(()),
         });
     }
 
-    pub(crate) fn loaded_element(&mut self, op: Op) {
-        self.operand_to_result(op, |it, memref, element| it.element(element, memref));
+    pub(crate) fn check_loaded_element(&mut self, op: Op) {
+        self.apply_to_operand_and_result(op, |it, memref, element| {
+            it.verify_element(element, memref)
+        });
     }
 
-    pub(crate) fn stored_element(&mut self, op: Op) {
-        self.buffer(op, |it, operands, _| match *operands {
-            [value, memref, ..] => it.element(value, memref),
+    pub(crate) fn check_stored_element(&mut self, op: Op) {
+        self.apply_to_types(op, |it, operands, _| match *operands {
+            [value, memref, ..] => it.verify_element(value, memref),
             _ => Ok(()),
         });
     }
 
-    pub(crate) fn allocated_buffer(&mut self, op: Op) {
-        self.buffer(op, |it, _, results| it.allocated(op, results.first().copied()));
+    pub(crate) fn check_alloc(&mut self, op: Op) {
+        self.apply_to_types(op, |it, _, results| it.verify_alloc(op, results.first().copied()));
     }
 
-    pub(crate) fn global_value(&mut self, op: Op) {
-        self.buffer(op, |it, _, _| it.global(op));
+    pub(crate) fn check_global(&mut self, op: Op) {
+        self.apply_to_types(op, |it, _, _| it.verify_global(op));
     }
 
     /// Checks that the body of `memref.generic_atomic_rmw` has one argument and one result of the
     /// element type.
-    pub(crate) fn atomic_body(&mut self, op: Op) {
+    pub(crate) fn check_atomic_body(&mut self, op: Op) {
         let memref = self.operand_type(op, 0);
         if memref == Type::UNKNOWN {
             return;
         }
         let element = [self.ir.interner.element_type(memref)];
-        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry_block(it)) else { return };
         let taken = self.argument_types(block);
-        if self.flows(op, &element, &taken, "the memref", "its body") {
-            self.yields(op, 0, &element);
+        if self.check_flow(op, &element, &taken, "the memref", "its body") {
+            self.check_yield(op, 0, &element);
         }
     }
 
     /// Checks that the body of `memref.alloca_scope` yields its results.
-    pub(crate) fn scope_body(&mut self, op: Op) {
+    pub(crate) fn check_alloca_scope(&mut self, op: Op) {
         let results = self.result_types(op);
-        self.yields_or_empty(op, 0, &results);
+        self.check_yield_or_empty(op, 0, &results);
     }
 
     /// Returns the layout and memory space of a memref; `None` if unknown.
-    fn surroundings(&self, ty: Type) -> Option<Surroundings> {
+    fn layout_and_space(&self, ty: Type) -> Option<LayoutAndSpace> {
         let TypeData::MemRef { rest, .. } = self.ir.interner.type_data(ty) else { return None };
-        let mut found = Surroundings { has_layout: false, space: None };
+        let mut found = LayoutAndSpace { has_layout: false, space: None };
         for &attr in rest {
             match self.ir.interner.attr_data(attr) {
                 AttrData::Affine(_) => found.has_layout = true,
@@ -148,44 +158,50 @@ impl Verifier<'_> {
         Some(found)
     }
 
-    fn same_elements(&self, from: Type, to: Type) -> Wrong {
+    fn verify_same_elements(&self, from: Type, to: Type) -> RuleResult {
         let element = |ty: Type| self.ir.interner.element_type(ty);
-        if from == Type::UNKNOWN || to == Type::UNKNOWN || !self.clash(element(from), element(to)) {
+        if from == Type::UNKNOWN
+            || to == Type::UNKNOWN
+            || !self.is_type_clash(element(from), element(to))
+        {
             return Ok(());
         }
-        let (from, to) = (self.show(element(from)), self.show(element(to)));
+        let (from, to) = (self.type_text(element(from)), self.type_text(element(to)));
         Err((Code::ElementType, format!("the element types '{from}' and '{to}' differ")))
     }
 
-    fn same_space(&self, from: Type, to: Type) -> Wrong {
-        match (self.surroundings(from), self.surroundings(to)) {
+    fn verify_same_space(&self, from: Type, to: Type) -> RuleResult {
+        match (self.layout_and_space(from), self.layout_and_space(to)) {
             (Some(a), Some(b)) if a.space != b.space => Err((
                 Code::TypesDiffer,
                 format!(
                     "'{}' and '{}' are in different memory spaces",
-                    self.show(from),
-                    self.show(to)
+                    self.type_text(from),
+                    self.type_text(to)
                 ),
             )),
             _ => Ok(()),
         }
     }
 
-    fn same_shape(&self, from: Type, to: Type) -> Wrong {
+    fn verify_same_shape(&self, from: Type, to: Type) -> RuleResult {
         let (Some(a), Some(b)) = (self.dims(from), self.dims(to)) else { return Ok(()) };
         let fits = |(a, b): (&Dim, &Dim)| a == b || *a == Dim::Dynamic || *b == Dim::Dynamic;
         if a.len() == b.len() && a.iter().zip(b).all(fits) {
             return Ok(());
         }
-        let message =
-            format!("'{}' and '{}' have different shapes", self.show(from), self.show(to));
+        let message = format!(
+            "'{}' and '{}' have different shapes",
+            self.type_text(from),
+            self.type_text(to)
+        );
         Err((Code::ShapesDiffer, message))
     }
 
-    fn cast_buffer(&self, from: Type, to: Type) -> Wrong {
-        self.same_elements(from, to)?;
-        self.same_space(from, to)?;
-        self.same_shape(from, to)?;
+    fn verify_cast(&self, from: Type, to: Type) -> RuleResult {
+        self.verify_same_elements(from, to)?;
+        self.verify_same_space(from, to)?;
+        self.verify_same_shape(from, to)?;
         let is_unranked = |ty: Type| {
             matches!(self.ir.interner.type_data(ty), TypeData::MemRef { dims: None, .. })
         };
@@ -194,50 +210,56 @@ impl Verifier<'_> {
         }
         let layouts = self.ir.interner.layout(from).zip(self.ir.interner.layout(to));
         if let Some((a, b)) = layouts
-            && (self.surroundings(from).is_some_and(|it| it.has_layout)
-                || self.surroundings(to).is_some_and(|it| it.has_layout))
+            && (self.layout_and_space(from).is_some_and(|it| it.has_layout)
+                || self.layout_and_space(to).is_some_and(|it| it.has_layout))
         {
             let differ = |a: Option<i64>, b: Option<i64>| a.zip(b).is_some_and(|it| it.0 != it.1);
             let mut strides = a.strides.iter().zip(&b.strides);
             if differ(a.offset, b.offset) || strides.any(|it| differ(*it.0, *it.1)) {
-                let message =
-                    format!("'{}' and '{}' have different layouts", self.show(from), self.show(to));
+                let message = format!(
+                    "'{}' and '{}' have different layouts",
+                    self.type_text(from),
+                    self.type_text(to)
+                );
                 return Err((Code::CastTypes, message));
             }
         }
         Ok(())
     }
 
-    fn moved_space(&self, from: Type, to: Type) -> Wrong {
-        self.same_elements(from, to)?;
+    fn verify_space_cast(&self, from: Type, to: Type) -> RuleResult {
+        self.verify_same_elements(from, to)?;
         if let (Some(a), Some(b)) = (self.dims(from), self.dims(to))
             && a != b
         {
-            let message =
-                format!("'{}' and '{}' have different shapes", self.show(from), self.show(to));
+            let message = format!(
+                "'{}' and '{}' have different shapes",
+                self.type_text(from),
+                self.type_text(to)
+            );
             return Err((Code::ShapesDiffer, message));
         }
         Ok(())
     }
 
-    fn copied_buffer(&self, from: Type, to: Type) -> Wrong {
-        self.same_elements(from, to)?;
-        self.same_shape(from, to)
+    fn verify_copy(&self, from: Type, to: Type) -> RuleResult {
+        self.verify_same_elements(from, to)?;
+        self.verify_same_shape(from, to)
     }
 
-    fn transposed(&self, op: Op, from: Type, to: Type) -> Wrong {
-        self.same_elements(from, to)?;
-        self.same_space(from, to)?;
+    fn verify_transpose(&self, op: Op, from: Type, to: Type) -> RuleResult {
+        self.verify_same_elements(from, to)?;
+        self.verify_same_space(from, to)?;
         let (Some(a), Some(b)) = (self.dims(from), self.dims(to)) else { return Ok(()) };
         let Some(AttrData::Affine(map)) =
             self.ir.attr(op, "permutation").map(|it| self.ir.interner.attr_data(it))
         else {
             return Ok(());
         };
-        let Body::Map(exprs) = &map.body else { return Ok(()) };
+        let AffineBody::Map(exprs) = &map.body else { return Ok(()) };
         let order: Vec<usize> = exprs
             .iter()
-            .filter_map(|it| if let Expr::Dim(at) = it { Some(*at as usize) } else { None })
+            .filter_map(|it| if let AffineExpr::Dim(at) = it { Some(*at as usize) } else { None })
             .collect();
         let is_permutation = map.n_symbols == 0
             && exprs.len() == a.len()
@@ -249,18 +271,19 @@ impl Verifier<'_> {
             ));
         }
         if b.len() != a.len() || order.iter().zip(b).any(|(at, dim)| a[*at] != *dim) {
-            let message = format!("'{}' is not '{}' transposed", self.show(to), self.show(from));
+            let message =
+                format!("'{}' is not '{}' transposed", self.type_text(to), self.type_text(from));
             return Err((Code::ResultType, message));
         }
-        match self.transposed_layout(from, to, &order) {
+        match self.transposed_layout_problem(from, to, &order) {
             Some(message) => Err((Code::ResultType, message)),
             None => Ok(()),
         }
     }
 
     /// Returns true if a memref has no layout, or its layout is the default one.
-    fn is_plain(&self, ty: Type) -> bool {
-        !self.surroundings(ty).is_some_and(|it| it.has_layout)
+    fn has_default_layout(&self, ty: Type) -> bool {
+        !self.layout_and_space(ty).is_some_and(|it| it.has_layout)
             || self.dims(ty).is_none_or(|dims| {
                 let plain = self.ir.interner.layout(ty);
                 dims.is_empty()
@@ -269,25 +292,26 @@ impl Verifier<'_> {
             })
     }
 
-    fn plain(&self, ty: Type) -> Wrong {
-        if self.is_plain(ty) {
+    fn verify_default_layout(&self, ty: Type) -> RuleResult {
+        if self.has_default_layout(ty) {
             return Ok(());
         }
-        let message = format!("'{}' must not have a layout here", self.show(ty));
+        let message = format!("'{}' must not have a layout here", self.type_text(ty));
         Err((Code::TypesDiffer, message))
     }
 
-    fn viewed(&self, op: Op, from: Type, to: Type) -> Wrong {
+    fn verify_view(&self, op: Op, from: Type, to: Type) -> RuleResult {
         let bytes = TypeData::Int { width: 8, sign: Sign::Signless };
         let element = self.ir.interner.element_type(from);
         let is_flat = self.dims(from).is_none_or(|it| it.len() == 1);
         if element != Type::UNKNOWN && (*self.ir.interner.type_data(element) != bytes || !is_flat) {
-            let message = format!("views a memref of rank 1 of 'i8', not '{}'", self.show(from));
+            let message =
+                format!("views a memref of rank 1 of 'i8', not '{}'", self.type_text(from));
             return Err((Code::OperandType, message));
         }
-        self.plain(from)?;
-        self.plain(to)?;
-        self.same_space(from, to)?;
+        self.verify_default_layout(from)?;
+        self.verify_default_layout(to)?;
+        self.verify_same_space(from, to)?;
         let n_given = self.ir.op(op).operands.len().saturating_sub(2);
         let Some(dims) = self.dims(to) else { return Ok(()) };
         let n_dynamic = dims.iter().filter(|it| **it == Dim::Dynamic).count();
@@ -298,10 +322,10 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn reshaped(&self, from: Type, shape: Type, to: Type) -> Wrong {
-        self.same_elements(from, to)?;
-        self.plain(from)?;
-        self.plain(to)?;
+    fn verify_reshape(&self, from: Type, shape: Type, to: Type) -> RuleResult {
+        self.verify_same_elements(from, to)?;
+        self.verify_default_layout(from)?;
+        self.verify_default_layout(to)?;
         let interner = &self.ir.interner;
         let Some(sizes) = self.dims(shape) else { return Ok(()) };
         let element = interner.element_type(shape);
@@ -310,11 +334,12 @@ impl Verifier<'_> {
             TypeData::Int { sign: Sign::Signless, .. } | TypeData::Index | TypeData::Unknown
         );
         let [size] = sizes else {
-            let message = format!("the shape must have rank 1, but is '{}'", self.show(shape));
+            let message = format!("the shape must have rank 1, but is '{}'", self.type_text(shape));
             return Err((Code::OperandType, message));
         };
         if !is_number {
-            let message = format!("the shape must be of integers, but is '{}'", self.show(shape));
+            let message =
+                format!("the shape must be of integers, but is '{}'", self.type_text(shape));
             return Err((Code::OperandType, message));
         }
         match (size, self.dims(to)) {
@@ -331,18 +356,18 @@ impl Verifier<'_> {
     }
 
     /// Checks the results after the buffer: an offset, and a size and a stride for each dimension.
-    fn metadata(&self, from: Type, numbers: &[Type]) -> Wrong {
+    fn verify_metadata(&self, from: Type, numbers: &[Type]) -> RuleResult {
         let Some(dims) = self.dims(from) else { return Ok(()) };
         let (n, wanted) = (numbers.len(), 1 + 2 * dims.len());
         if n != wanted {
             let message =
-                format!("returns {n} numbers, but needs {wanted} for '{}'", self.show(from));
+                format!("returns {n} numbers, but needs {wanted} for '{}'", self.type_text(from));
             return Err((Code::ResultCount, message));
         }
-        match numbers.iter().find(|it| self.clash(**it, Type::INDEX)) {
+        match numbers.iter().find(|it| self.is_type_clash(**it, Type::INDEX)) {
             Some(it) => {
                 let message =
-                    format!("offset, sizes and strides are 'index', not '{}'", self.show(*it));
+                    format!("offset, sizes and strides are 'index', not '{}'", self.type_text(*it));
                 Err((Code::ResultType, message))
             }
             None => Ok(()),
@@ -351,24 +376,31 @@ impl Verifier<'_> {
 
     /// Checks that the loaded or stored value has the element type. Only the generic form can
     /// violate this.
-    fn element(&self, moved: Type, memref: Type) -> Wrong {
+    fn verify_element(&self, moved: Type, memref: Type) -> RuleResult {
         let element = self.ir.interner.element_type(memref);
-        if memref == Type::UNKNOWN || !self.clash(moved, element) {
+        if memref == Type::UNKNOWN || !self.is_type_clash(moved, element) {
             return Ok(());
         }
-        let (moved, element) = (self.show(moved), self.show(element));
+        let (moved, element) = (self.type_text(moved), self.type_text(element));
         Err((Code::ElementType, format!("accesses '{moved}', but the memref contains '{element}'")))
     }
 
-    fn combined(&self, op: Op, value: Type, memref: Type, result: Option<Type>) -> Wrong {
+    fn verify_atomic_rmw(
+        &self,
+        op: Op,
+        value: Type,
+        memref: Type,
+        result: Option<Type>,
+    ) -> RuleResult {
         let interner = &self.ir.interner;
         let element = interner.element_type(memref);
-        let other = [Some(value), result].into_iter().flatten().find(|it| self.clash(*it, element));
+        let other =
+            [Some(value), result].into_iter().flatten().find(|it| self.is_type_clash(*it, element));
         if let Some(it) = other {
             let message = format!(
                 "combines '{}', but the memref contains '{}'",
-                self.show(it),
-                self.show(element)
+                self.type_text(it),
+                self.type_text(element)
             );
             return Err((Code::ElementType, message));
         }
@@ -391,7 +423,7 @@ impl Verifier<'_> {
             _ => is_int || is_float,
         };
         if !combines {
-            let message = format!("cannot combine '{}' in this way", self.show(value));
+            let message = format!("cannot combine '{}' in this way", self.type_text(value));
             return Err((Code::OperandType, message));
         }
         Ok(())
@@ -399,8 +431,8 @@ impl Verifier<'_> {
 
     /// Checks that a `memref.alloc` or `memref.alloca` has as many symbol operands as its layout
     /// has symbols, and no negative alignment.
-    fn allocated(&self, op: Op, ty: Option<Type>) -> Wrong {
-        let n_given = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
+    fn verify_alloc(&self, op: Op, ty: Option<Type>) -> RuleResult {
+        let n_given = self.segment_sizes(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
         if let Some(n) = ty.and_then(|it| self.n_layout_symbols(it)).filter(|it| *it != n_given) {
             let wanted = if n == 0 { "without any".to_owned() } else { format!("of {n}") };
             let message = format!("has {n_given} symbols for a layout {wanted}");
@@ -438,7 +470,7 @@ impl Verifier<'_> {
 
     /// Checks that the type of a global is a memref of static sizes, and that its alignment is a
     /// power of two.
-    fn global(&self, op: Op) -> Wrong {
+    fn verify_global(&self, op: Op) -> RuleResult {
         let interner = &self.ir.interner;
         let alignment = self.ir.attr(op, "alignment").and_then(|it| interner.int_value(it));
         if let Some(it) = alignment.filter(|it| (*it as u64).count_ones() != 1) {
@@ -459,7 +491,7 @@ impl Verifier<'_> {
         if is_static {
             return Ok(());
         }
-        let message = format!("a global is a memref of known sizes, not '{}'", self.show(*ty));
+        let message = format!("a global is a memref of known sizes, not '{}'", self.type_text(*ty));
         Err((Code::AttributeValue, message))
     }
 }

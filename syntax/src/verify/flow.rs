@@ -12,16 +12,16 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct RegionDominators {
     /// The reachable blocks.
-    nodes: FxHashMap<Block, Node>,
+    nodes: FxHashMap<Block, DominatorNode>,
     /// The successors of each branch at the time of the computation.
-    targets: FxHashMap<Op, Targets>,
+    targets: FxHashMap<Op, SuccessorBlocks>,
 }
 
-type Targets = SmallVec<[Option<Block>; 2]>;
+type SuccessorBlocks = SmallVec<[Option<Block>; 2]>;
 
 /// A block in the dominator tree.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct DominatorNode {
     /// The immediate dominator; `None` for the entry.
     idom: Option<Block>,
     /// The range of the preorder numbers of its subtree: the first is that of the block, the second
@@ -55,9 +55,9 @@ impl RegionDominators {
         }
         let tree = DominatorTree::new(&successors);
         for (at, &block) in blocks.iter().enumerate() {
-            if let Some(numbers) = tree.numbers(at) {
+            if let Some(numbers) = tree.preorder_range(at) {
                 let idom = tree.idom(at).map(|it| blocks[it]);
-                out.nodes.insert(block, Node { idom, numbers });
+                out.nodes.insert(block, DominatorNode { idom, numbers });
             }
         }
         Some(out)
@@ -77,7 +77,7 @@ impl RegionDominators {
     }
 
     /// Returns true if the successors of an op have not changed since the computation.
-    pub(super) fn agrees(&self, ir: &Ir, op: Op) -> bool {
+    pub(super) fn has_same_successors(&self, ir: &Ir, op: Op) -> bool {
         let now = targets(ir, op);
         match self.targets.get(&op) {
             Some(before) => *before == now,
@@ -87,14 +87,14 @@ impl RegionDominators {
     }
 }
 
-fn targets(ir: &Ir, op: Op) -> Targets {
+fn targets(ir: &Ir, op: Op) -> SuccessorBlocks {
     ir.extra(op).successors.iter().map(|it| it.block).collect()
 }
 
 /// Returns the blocks of a region whose dominators have changed. If there were no dominators
 /// before, the region had one block. This block may now be any block except the entry, so all
 /// blocks except the entry are returned.
-pub(super) fn moved(
+pub(super) fn blocks_with_changed_dominators(
     ir: &Ir,
     region: Region,
     before: Option<&RegionDominators>,

@@ -5,37 +5,41 @@
 //! sources). Nothing is concluded from layouts that are maps.
 
 use super::Verifier;
-use crate::{Dim, Layout, Type};
+use crate::{Dim, StridedLayout, Type};
 
 /// The size of a dimension, if it is static.
-fn size_of(dim: Dim) -> Option<i64> {
+fn static_size(dim: Dim) -> Option<i64> {
     if let Dim::Fixed(n) = dim { i64::try_from(n).ok() } else { None }
 }
 
-fn times(a: Option<i64>, b: Option<i64>) -> Option<i64> {
+fn known_product(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     a.zip(b).and_then(|(a, b)| a.checked_mul(b))
 }
 
 /// Returns true if both numbers are known and differ.
-fn differ(a: Option<i64>, b: Option<i64>) -> bool {
+fn are_known_to_differ(a: Option<i64>, b: Option<i64>) -> bool {
     a.zip(b).is_some_and(|(a, b)| a != b)
 }
 
 /// Returns the stride of the dimension into which a group of dimensions is collapsed. Fails with a
 /// message if the group is not contiguous.
-fn joined(group: &[usize], dims: &[Dim], strides: &[Option<i64>]) -> Result<Option<i64>, String> {
+fn collapsed_stride(
+    group: &[usize],
+    dims: &[Dim],
+    strides: &[Option<i64>],
+) -> Result<Option<i64>, String> {
     // Dimensions of size 1 may have any stride.
     let mut last = group.len() - 1;
     while last > 0 && dims[group[last]] == Dim::Fixed(1) {
         last -= 1;
     }
-    let is_known = last == 0 || size_of(dims[group[last]]).is_some();
+    let is_known = last == 0 || static_size(dims[group[last]]).is_some();
     let joined = if is_known { strides[group[last]] } else { None };
     let mut stride = joined;
     for pair in group.windows(2).rev() {
         let (outer, inner) = (pair[0], pair[1]);
-        stride = times(stride, size_of(dims[inner]));
-        if dims[outer] != Dim::Fixed(1) && differ(stride, strides[outer]) {
+        stride = known_product(stride, static_size(dims[inner]));
+        if dims[outer] != Dim::Fixed(1) && are_known_to_differ(stride, strides[outer]) {
             return Err(format!("dimensions {outer} and {inner} are not contiguous"));
         }
     }
@@ -43,19 +47,19 @@ fn joined(group: &[usize], dims: &[Dim], strides: &[Option<i64>]) -> Result<Opti
 }
 
 /// Computes the strides of the group of dimensions into which a dimension is expanded.
-fn split(group: &[usize], dims: &[Dim], stride: Option<i64>, out: &mut [Option<i64>]) {
+fn expand_strides(group: &[usize], dims: &[Dim], stride: Option<i64>, out: &mut [Option<i64>]) {
     let mut stride = stride;
     for &at in group.iter().rev() {
         out[at] = stride;
-        stride = times(stride, size_of(dims[at]));
+        stride = known_product(stride, static_size(dims[at]));
     }
 }
 
 /// Describes the first difference between the inferred layout `is` and the layout `said` of the
 /// result type.
-pub(super) fn unlike(
-    is: &Layout,
-    said: &Layout,
+pub(super) fn layout_difference(
+    is: &StridedLayout,
+    said: &StridedLayout,
     differ: impl Fn(Option<i64>, Option<i64>) -> bool,
 ) -> Option<String> {
     let shown = |it: Option<i64>| it.map_or("?".to_owned(), |it| it.to_string());
@@ -76,7 +80,7 @@ pub(super) fn unlike(
 
 impl Verifier<'_> {
     /// Returns the problem with the layout of the result of a transposition.
-    pub(super) fn transposed_layout(
+    pub(super) fn transposed_layout_problem(
         &self,
         from: Type,
         to: Type,
@@ -85,12 +89,12 @@ impl Verifier<'_> {
         let of = self.ir.interner.layout(from)?;
         let said = self.ir.interner.layout(to)?;
         let strides = order.iter().map(|at| of.strides[*at]).collect();
-        unlike(&Layout { strides, ..of }, &said, |a, b| a != b)
+        layout_difference(&StridedLayout { strides, ..of }, &said, |a, b| a != b)
     }
 
     /// Returns the problem with the layout of the result of a collapse or an expansion of groups of
     /// dimensions.
-    pub(super) fn regrouped_layout(
+    pub(super) fn regrouped_layout_problem(
         &self,
         from: Type,
         to: Type,
@@ -106,9 +110,9 @@ impl Verifier<'_> {
                 return None;
             }
             if expands {
-                split(&group, to_dims, of.strides[at], &mut strides);
+                expand_strides(&group, to_dims, of.strides[at], &mut strides);
             } else {
-                match joined(&group, from_dims, &of.strides) {
+                match collapsed_stride(&group, from_dims, &of.strides) {
                     Ok(stride) => strides[at] = stride,
                     Err(message) => return Some(message),
                 }
@@ -118,6 +122,6 @@ impl Verifier<'_> {
             return None;
         }
         let said = self.ir.interner.layout(to)?;
-        unlike(&Layout { strides, ..of }, &said, differ)
+        layout_difference(&StridedLayout { strides, ..of }, &said, are_known_to_differ)
     }
 }

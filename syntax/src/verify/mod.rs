@@ -4,13 +4,13 @@
 //! to; the enclosing op; and the first and last items of its own blocks. [`Verdicts`] lists the ops
 //! that an edit may affect, and only these are verified again. Rules report nothing about unknown
 //! ops and types, nor about ops with a syntax error. The verifier checks:
-//! - numbers and types of operands and results, noisy widths (`types.rs`), shapes of memrefs
+//! - numbers and types of operands and results, noisy widths (`check_types.rs`), shapes of memrefs
 //!   (`memref.rs`), their layouts (`layouts.rs`);
 //! - that blocks end with terminators, that no branch targets an entry block, and that the operands
 //!   of successors, returns and yields have the types that are expected by their receivers
 //!   (`blocks.rs`);
 //! - that operands are dominated by their definitions and do not cross isolated regions
-//!   (`scopes.rs`, `flow.rs`);
+//!   (`check_dominance.rs`, `flow.rs`);
 //! - that each symbol is defined once, that calls refer to functions and `memref.get_global` to a
 //!   global of its type, and that public functions have bodies (`symbols.rs`).
 
@@ -29,7 +29,7 @@ mod symbols;
 mod types;
 mod verdicts;
 
-pub(crate) use rules::Rules;
+pub(crate) use rules::VerifierRules;
 
 use std::cell::Cell;
 
@@ -51,10 +51,11 @@ pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
     if verdicts.iter().next().is_none() {
         return Vec::new();
     }
-    let order = Order::of(ir);
+    let order = ItemOrder::of(ir);
     let mut ops: Vec<(Op, &Verdict)> = verdicts.iter().collect();
-    ops.sort_by_key(|it| order.number[it.0.index()]);
-    let problems = |it: &Verdict| it.own.iter().chain(&it.placed).cloned().collect::<Vec<_>>();
+    ops.sort_by_key(|it| order.positions[it.0.index()]);
+    let problems =
+        |it: &Verdict| it.local.iter().chain(&it.contextual).cloned().collect::<Vec<_>>();
     ops.iter().flat_map(|it| problems(it.1).into_iter().map(|problem| (it.0, problem))).collect()
 }
 
@@ -62,40 +63,40 @@ pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// Problems that depend only on the op and the types of its operands.
-    pub(crate) own: Vec<Problem>,
+    pub(crate) local: Vec<Problem>,
     /// Problems that depend on the context of the op: the enclosing ops, dominance and symbols.
     /// They are not reported if the surrounding text is broken.
-    pub(crate) placed: Vec<Problem>,
+    pub(crate) contextual: Vec<Problem>,
 }
 
 impl Verdict {
     fn is_empty(&self) -> bool {
-        self.own.is_empty() && self.placed.is_empty()
+        self.local.is_empty() && self.contextual.is_empty()
     }
 }
 
 /// The order and the blocks of all items. Used to verify a whole program.
 #[derive(Debug)]
-struct Order {
+struct ItemOrder {
     /// All items in textual order.
     items: Vec<Op>,
     /// The position of each item in `items`.
-    number: Vec<u32>,
+    positions: Vec<u32>,
     /// The block of each item.
-    block: Vec<Block>,
+    blocks: Vec<Block>,
     /// Regions with labels.
     with_labels: Vec<Region>,
     /// True if a rule of some op depends on how an index is computed.
     reads_indices: bool,
 }
 
-impl Order {
+impl ItemOrder {
     fn of(ir: &Ir) -> Self {
-        let n = ir.bounds().0;
+        let n = ir.n_slots().0;
         let mut out = Self {
             items: Vec::with_capacity(n),
-            number: vec![0; n],
-            block: vec![ir.region(ir.root()).entry; n],
+            positions: vec![0; n],
+            blocks: vec![ir.region(ir.root()).entry; n],
             with_labels: Vec::new(),
             reads_indices: false,
         };
@@ -114,8 +115,8 @@ impl Order {
                 block = ir.label_block(op);
             }
             self.reads_indices |= verdicts::reads_indices(data.kind);
-            self.number[op.index()] = self.items.len() as u32;
-            self.block[op.index()] = block;
+            self.positions[op.index()] = self.items.len() as u32;
+            self.blocks[op.index()] = block;
             self.items.push(op);
             for &(_, inner) in &data.regions {
                 self.enter(ir, inner);
@@ -128,10 +129,10 @@ impl Order {
 #[derive(Debug)]
 pub(crate) struct Verifier<'a> {
     ir: &'a Ir,
-    flows: &'a FxHashMap<Region, RegionDominators>,
-    order: Option<&'a Order>,
+    dominators: &'a FxHashMap<Region, RegionDominators>,
+    order: Option<&'a ItemOrder>,
     /// The op whose rank was computed last, and that rank.
-    ranked: Cell<Option<(Op, usize)>>,
+    last_rank: Cell<Option<(Op, usize)>>,
     /// The problems that were found for the current op so far.
     problems: Vec<Problem>,
 }
@@ -140,9 +141,9 @@ impl<'a> Verifier<'a> {
     fn new(
         ir: &'a Ir,
         flows: &'a FxHashMap<Region, RegionDominators>,
-        order: Option<&'a Order>,
+        order: Option<&'a ItemOrder>,
     ) -> Self {
-        Self { ir, flows, order, ranked: Cell::new(None), problems: Vec::new() }
+        Self { ir, dominators: flows, order, last_rank: Cell::new(None), problems: Vec::new() }
     }
 
     /// Verifies an item. If the item has problems of its own, the rules about its context are
@@ -150,56 +151,56 @@ impl<'a> Verifier<'a> {
     fn verify(&mut self, op: Op) -> Verdict {
         let mut out = Verdict::default();
         if self.ir.op(op).kind == OpKind::Label {
-            self.named_twice(op);
-            out.own = std::mem::take(&mut self.problems);
-            self.label_rules(op);
+            self.check_named_entry_block(op);
+            out.local = std::mem::take(&mut self.problems);
+            self.check_label(op);
         } else if self.ir.op(op).kind.is_op() && is_understood(self.ir, op) {
-            self.given_types(op);
+            self.check_stated_types(op);
             if self.problems.is_empty() {
-                self.arity(op);
+                self.check_counts(op);
             }
             if self.problems.is_empty() {
-                self.types(op);
+                self.check_types(op);
             }
             if self.problems.is_empty() {
-                self.attributes(op);
+                self.check_attributes(op);
             }
-            out.own = std::mem::take(&mut self.problems);
-            if out.own.is_empty() {
-                self.secret(op);
+            out.local = std::mem::take(&mut self.problems);
+            if out.local.is_empty() {
+                self.check_secret(op);
                 if let Some(rule) = self.rules(op).symbols {
                     rule(self, op);
                 }
-                self.defined_once(op);
-                self.block_rules(op);
+                self.check_symbol_definition(op);
+                self.check_block(op);
                 if self.problems.is_empty() {
-                    self.region_rules(op);
+                    self.check_regions(op);
                 }
                 if self.problems.is_empty()
                     && let Some(rule) = self.rules(op).indices
                 {
                     rule(self, op);
                 }
-                self.scopes(op);
+                self.check_dominance(op);
             }
         } else {
-            self.secret(op);
-            out.own = std::mem::take(&mut self.problems);
-            if self.ir.takes_operands(op) || is_custom_generic(self.ir, op) {
-                self.scopes(op);
+            self.check_secret(op);
+            out.local = std::mem::take(&mut self.problems);
+            if self.ir.is_opaque_with_known_operands(op) || is_custom_generic(self.ir, op) {
+                self.check_dominance(op);
             }
         }
-        out.placed = std::mem::take(&mut self.problems);
+        out.contextual = std::mem::take(&mut self.problems);
         out
     }
 
     /// Reports operands whose stated type differs from the type of their value.
-    fn given_types(&mut self, op: Op) {
+    fn check_stated_types(&mut self, op: Op) {
         for operand in &self.ir.op(op).operands {
             let Some(value) = operand.value else { continue };
             let ty = self.value_type(value);
-            if self.clash(ty, operand.ty) {
-                let (expected, found) = (self.show(operand.ty), self.show(ty));
+            if self.is_type_clash(ty, operand.ty) {
+                let (expected, found) = (self.type_text(operand.ty), self.type_text(ty));
                 self.problems.push(Problem {
                     code: Code::TypeClash,
                     span: operand.span,
@@ -213,19 +214,19 @@ impl<'a> Verifier<'a> {
 
     /// Returns true if both types are known and differ. Blanks in the bodies of types of other
     /// dialects are ignored.
-    fn clash(&self, a: Type, b: Type) -> bool {
+    fn is_type_clash(&self, a: Type, b: Type) -> bool {
         if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
             return false;
         }
         !self.ir.interner.is_same_type(a, b)
     }
 
-    fn tell(&mut self, op: Op, code: Code, message: impl Into<String>) {
+    fn report(&mut self, op: Op, code: Code, message: impl Into<String>) {
         let span = self.ir.op(op).name_span;
-        self.tell_at(span, code, message);
+        self.report_at(span, code, message);
     }
 
-    fn tell_at(&mut self, span: Span, code: Code, message: impl Into<String>) {
+    fn report_at(&mut self, span: Span, code: Code, message: impl Into<String>) {
         let message = message.into();
         self.problems.push(Problem { code, span, message });
     }
@@ -235,17 +236,17 @@ impl<'a> Verifier<'a> {
     fn operand_type(&self, op: Op, at: usize) -> Type {
         let operand = &self.ir.op(op).operands[at];
         match operand.value.map(|it| self.ir.value(it)) {
-            Some(value) if !value.guessed && value.ty != Type::UNKNOWN => value.ty,
+            Some(value) if !value.is_guessed && value.ty != Type::UNKNOWN => value.ty,
             _ => operand.ty,
         }
     }
 
     fn value_type(&self, value: Value) -> Type {
         let data = self.ir.value(value);
-        if data.guessed { Type::UNKNOWN } else { data.ty }
+        if data.is_guessed { Type::UNKNOWN } else { data.ty }
     }
 
-    fn show(&self, ty: Type) -> String {
+    fn type_text(&self, ty: Type) -> String {
         self.ir.interner.short_type_text(ty)
     }
 
@@ -254,7 +255,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// The first block of a region; `None` if it has no blocks.
-    fn entry(&self, region: Region) -> Option<Block> {
+    fn entry_block(&self, region: Region) -> Option<Block> {
         let first = self.ir.items(region).next();
         let entry = match first {
             Some(it) if self.ir.op(it).kind == OpKind::Label => self.ir.label_block(it),
@@ -278,7 +279,7 @@ impl<'a> Verifier<'a> {
     /// The block that contains an op.
     fn block_of(&self, op: Op) -> Block {
         match self.order {
-            Some(order) => order.block[op.index()],
+            Some(order) => order.blocks[op.index()],
             None => self.ir.block_of(op),
         }
     }
@@ -286,13 +287,13 @@ impl<'a> Verifier<'a> {
     /// Returns true if a definition precedes a user in the same region.
     fn is_before(&self, it: Op, user: Op) -> bool {
         if let Some(order) = self.order {
-            return order.number[it.index()] < order.number[user.index()];
+            return order.positions[it.index()] < order.positions[user.index()];
         }
-        let rank = match self.ranked.get() {
+        let rank = match self.last_rank.get() {
             Some((op, rank)) if op == user => rank,
             _ => self.ir.rank(user),
         };
-        self.ranked.set(Some((user, rank)));
+        self.last_rank.set(Some((user, rank)));
         self.ir.rank(it) < rank
     }
 }
@@ -304,7 +305,7 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
         && !ir.extra(op).problems.iter().any(is_wrong)
 }
 
-/// Returns true if an op is a `secret.generic` in its custom form. Each `%name` in its header is an
+/// Returns true if an op is a `check_secret.generic` in its custom form. Each `%name` in its header is an
 /// operand.
 fn is_custom_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)

@@ -6,32 +6,33 @@
 use rustc_hash::FxHashSet;
 
 use super::{END_OF_REGION, Verifier};
-use crate::op_traits::RMW;
+use crate::op_traits::RMW_KINDS;
 use crate::{AttrData, Block, Code, Form, Op, OpKind, Sign, Traits, Type, TypeData};
 
 /// The types of the operands of a terminator.
-type Given = Vec<Type>;
+type YieldedTypes = Vec<Type>;
 
 impl Verifier<'_> {
-    pub(super) fn region_rules(&mut self, op: Op) {
+    pub(super) fn check_regions(&mut self, op: Op) {
         let data = self.ir.op(op);
         if data.regions.is_empty() {
             return;
         }
-        self.entries(op);
+        self.check_entry_blocks(op);
         if !self.problems.is_empty() {
             return;
         }
         if data.kind.has(Traits::SINGLE_BLOCK) {
             for (n, &(_, region)) in data.regions.iter().enumerate() {
-                if self.flows.contains_key(&region) {
+                if self.dominators.contains_key(&region) {
                     let message = format!("expects region #{n} to have 0 or 1 blocks");
-                    self.tell(op, Code::SeveralBlocks, message);
+                    self.report(op, Code::SeveralBlocks, message);
                     return;
                 }
             }
         }
-        if self.ends_otherwise(op) || data.form == Form::Generic && self.lacks_block(op) {
+        if self.has_wrong_terminator(op) || data.form == Form::Generic && self.has_missing_block(op)
+        {
             return;
         }
         if let Some(rule) = self.rules(op).regions {
@@ -40,12 +41,14 @@ impl Verifier<'_> {
     }
 
     /// Reports a branch to the first block of a region.
-    fn entries(&mut self, op: Op) {
+    fn check_entry_blocks(&mut self, op: Op) {
         for n in 0..self.ir.op(op).regions.len() {
-            let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { continue };
+            let Some(block) = self.region(op, n).and_then(|it| self.entry_block(it)) else {
+                continue;
+            };
             if !self.ir.block(block).preds.is_empty() {
                 let message = "the entry block of a region may not have predecessors";
-                self.tell(op, Code::BranchToEntry, message);
+                self.report(op, Code::BranchToEntry, message);
                 return;
             }
         }
@@ -53,11 +56,11 @@ impl Verifier<'_> {
 
     /// Reports a block that ends with a terminator other than the implicit one of its op. Returns
     /// true if there is one.
-    fn ends_otherwise(&mut self, op: Op) -> bool {
+    fn has_wrong_terminator(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let Some(end) = data.kind.implicit_terminator() else { return false };
         for n in 0..data.regions.len() {
-            let block = self.region(op, n).and_then(|it| self.entry(it));
+            let block = self.region(op, n).and_then(|it| self.entry_block(it));
             let Some(last) = block.and_then(|it| self.ir.last_op(it)) else { continue };
             let kind = self.ir.op(last).kind;
             // An unknown op may be a terminator, but it is not the implicit one.
@@ -72,7 +75,7 @@ impl Verifier<'_> {
                     end.spec().name,
                     self.ir.op_name(last)
                 );
-                self.tell(op, Code::WrongTerminator, message);
+                self.report(op, Code::WrongTerminator, message);
                 return true;
             }
         }
@@ -81,23 +84,24 @@ impl Verifier<'_> {
 
     /// Reports a region without a block. This is possible in the generic form only. Returns true if
     /// there is one.
-    fn lacks_block(&mut self, op: Op) -> bool {
+    fn has_missing_block(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         if data.kind.implicit_terminator().is_none() {
             return false;
         }
         let n_required = data.regions.len().min(self.rules(op).n_required_blocks);
-        let is_missing = |n: usize| self.region(op, n).is_some_and(|it| self.entry(it).is_none());
+        let is_missing =
+            |n: usize| self.region(op, n).is_some_and(|it| self.entry_block(it).is_none());
         let Some(n) = (0..n_required).find(|&n| is_missing(n)) else {
             return false;
         };
-        self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
+        self.report(op, Code::NoBlock, format!("region #{n} needs a block"));
         true
     }
 
     /// The types that the terminator of a block yields. Empty if the terminator is implicit; `None`
     /// if they are unknown.
-    fn given(&self, op: Op, block: Block) -> Option<Given> {
+    fn yielded_types(&self, op: Op, block: Block) -> Option<YieldedTypes> {
         let data = self.ir.op(op);
         let last = self.ir.last_op(block);
         let is_implicit = data.form == Form::Custom && data.kind.implicit_terminator().is_some();
@@ -113,7 +117,7 @@ impl Verifier<'_> {
 
     /// Reports the first difference between two lists of types. Returns true if there is none.
     /// `from` and `to` describe the source and the receiver of the values in messages.
-    pub(super) fn flows(
+    pub(super) fn check_flow(
         &mut self,
         op: Op,
         given: &[Type],
@@ -124,14 +128,14 @@ impl Verifier<'_> {
         if given.len() != wanted.len() {
             let message =
                 format!("{from} gives {} values, but {to} takes {}", given.len(), wanted.len());
-            self.tell(op, Code::RegionValues, message);
+            self.report(op, Code::RegionValues, message);
             return false;
         }
         for (n, (&a, &b)) in given.iter().zip(wanted).enumerate() {
-            if self.clash(a, b) {
-                let (a, b) = (self.show(a), self.show(b));
+            if self.is_type_clash(a, b) {
+                let (a, b) = (self.type_text(a), self.type_text(b));
                 let message = format!("{from} gives '{a}' as value #{n}, but {to} takes '{b}'");
-                self.tell(op, Code::RegionValues, message);
+                self.report(op, Code::RegionValues, message);
                 return false;
             }
         }
@@ -140,9 +144,11 @@ impl Verifier<'_> {
 
     /// Verifies that the terminator of region `n`, which has one block, yields the types `wanted`.
     /// Returns true if so, or if another rule reports it.
-    pub(super) fn yields(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
-        let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { return true };
-        let Some(given) = self.given(op, block) else { return true };
+    pub(super) fn check_yield(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
+        let Some(block) = self.region(op, n).and_then(|it| self.entry_block(it)) else {
+            return true;
+        };
+        let Some(given) = self.yielded_types(op, block) else { return true };
         let last = self.ir.last_op(block);
         let name = self.ir.op(op).kind.spec().name;
         let has_rule = |it: Op| {
@@ -152,39 +158,39 @@ impl Verifier<'_> {
             // The rule of the terminator reports the problem.
             return true;
         }
-        self.flows(op, &given, wanted, &format!("{END_OF_REGION}{n}"), "the op")
+        self.check_flow(op, &given, wanted, &format!("{END_OF_REGION}{n}"), "the op")
     }
 
-    pub(crate) fn module(&mut self, op: Op) {
+    pub(crate) fn check_module(&mut self, op: Op) {
         let Some(region) = self.region(op, 0) else { return };
-        let block = self.entry(region);
+        let block = self.entry_block(region);
         if block.is_some_and(|it| !self.ir.block(it).args.is_empty()) {
-            self.tell(op, Code::RegionArguments, "region should have no arguments");
+            self.report(op, Code::RegionArguments, "region should have no arguments");
         } else if self.ir.op(op).form == Form::Generic && block.is_none() {
-            self.tell(op, Code::NoBlock, "region #0 ('bodyRegion') needs a block");
+            self.report(op, Code::NoBlock, "region #0 ('bodyRegion') needs a block");
         } else {
-            self.dialect_attributes(op);
+            self.check_dialect_attributes(op);
         }
     }
 
-    fn dialect_attributes(&mut self, op: Op) {
+    fn check_dialect_attributes(&mut self, op: Op) {
         for &(name, _) in &self.ir.extra(op).attrs {
             let name = self.ir.interner.str(name);
             if !name.contains('.') && !matches!(name, "sym_name" | "sym_visibility") {
                 let message = format!(
                     "can only contain attributes with dialect-prefixed names, found: '{name}'"
                 );
-                self.tell(op, Code::AttributeName, message);
+                self.report(op, Code::AttributeName, message);
                 return;
             }
         }
     }
 
     /// Verifies that the arguments of the body of a function have the types of its inputs.
-    pub(crate) fn signature(&mut self, op: Op) {
+    pub(crate) fn check_entry_arguments(&mut self, op: Op) {
         let Some(ty) = self.function_type(op) else { return };
         let TypeData::Function { inputs, .. } = self.ir.interner.type_data(ty) else { return };
-        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry_block(it)) else { return };
         let given = self.argument_types(block);
         let inputs = inputs.to_vec();
         if given.len() != inputs.len() {
@@ -192,46 +198,47 @@ impl Verifier<'_> {
                 "entry block must have {} arguments to match function signature",
                 inputs.len()
             );
-            self.tell(op, Code::EntryArguments, message);
-        } else if let Some(n) = (0..inputs.len()).find(|&n| self.clash(given[n], inputs[n])) {
+            self.report(op, Code::EntryArguments, message);
+        } else if let Some(n) = (0..inputs.len()).find(|&n| self.is_type_clash(given[n], inputs[n]))
+        {
             let message = format!(
                 "entry block argument #{n} has type '{}', but the function takes '{}'",
-                self.show(given[n]),
-                self.show(inputs[n])
+                self.type_text(given[n]),
+                self.type_text(inputs[n])
             );
-            self.tell(op, Code::EntryArguments, message);
+            self.report(op, Code::EntryArguments, message);
         }
     }
 
-    pub(crate) fn branches(&mut self, op: Op) {
+    pub(crate) fn check_if_regions(&mut self, op: Op) {
         let results = self.result_types(op);
-        let has_else = self.region(op, 1).and_then(|it| self.entry(it)).is_some()
+        let has_else = self.region(op, 1).and_then(|it| self.entry_block(it)).is_some()
             // `else {}` has a block with an implicit terminator.
             || self.ir.op(op).form == Form::Custom && self.ir.op(op).regions.len() > 1;
         if !results.is_empty() && !has_else {
-            self.tell(op, Code::MissingElse, "must have an else block if defining values");
+            self.report(op, Code::MissingElse, "must have an else block if defining values");
             return;
         }
         for n in 0..self.ir.op(op).regions.len() {
-            if !self.yields_or_empty(op, n, &results) {
+            if !self.check_yield_or_empty(op, n, &results) {
                 return;
             }
         }
     }
 
-    /// Like [`Self::yields`]. An empty region in custom form ends with an implicit terminator.
-    pub(super) fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
+    /// Like [`Self::check_yield`]. An empty region in custom form ends with an implicit terminator.
+    pub(super) fn check_yield_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let region = self.region(op, n);
-        let is_empty = region.is_some_and(|it| self.entry(it).is_none());
+        let is_empty = region.is_some_and(|it| self.entry_block(it).is_none());
         if is_empty && self.ir.op(op).form == Form::Custom {
-            return self.flows(op, &[], wanted, &format!("{END_OF_REGION}{n}"), "the op");
+            return self.check_flow(op, &[], wanted, &format!("{END_OF_REGION}{n}"), "the op");
         }
-        self.yields(op, n, wanted)
+        self.check_yield(op, n, wanted)
     }
 
     /// Verifies a loop with operands carried from `first` on. Those before have the type of its
     /// variable.
-    pub(crate) fn counted(&mut self, op: Op, first: usize) {
+    pub(crate) fn check_loop_values(&mut self, op: Op, first: usize) {
         let bound = self.operand_types(op).first().copied().filter(|_| first > 0);
         self.carried(op, first, bound.unwrap_or(Type::INDEX));
     }
@@ -240,22 +247,22 @@ impl Verifier<'_> {
         let operands = self.operand_types(op);
         let results = self.result_types(op);
         let Some(inits) = operands.get(first..) else { return };
-        if !self.flows(op, inits, &results, "the list of initial values", "the op") {
+        if !self.check_flow(op, inits, &results, "the list of initial values", "the op") {
             return;
         }
-        if let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) {
+        if let Some(block) = self.region(op, 0).and_then(|it| self.entry_block(it)) {
             let mut wanted = vec![variable];
             wanted.extend(&results);
             let given = self.argument_types(block);
-            if !self.flows(op, &wanted, &given, "the loop", "its body") {
+            if !self.check_flow(op, &wanted, &given, "the loop", "its body") {
                 return;
             }
         }
-        self.yields_or_empty(op, 0, &results);
+        self.check_yield_or_empty(op, 0, &results);
     }
 
     /// The segment sizes of the operands, if their sum is the number of operands.
-    pub(super) fn segments(&self, op: Op) -> Option<Vec<usize>> {
+    pub(super) fn segment_sizes(&self, op: Op) -> Option<Vec<usize>> {
         if self.ir.attr(op, "operandSegmentSizes").is_none() {
             let n_groups = self.ir.op(op).kind.spec().segments.len();
             return self.ir.op(op).operands.is_empty().then(|| vec![0; n_groups]);
@@ -263,16 +270,17 @@ impl Verifier<'_> {
         self.ir.segment_sizes(op)
     }
 
-    pub(crate) fn affine_for(&mut self, op: Op) {
-        let Some(sizes) = self.segments(op) else { return };
+    pub(crate) fn check_affine_for(&mut self, op: Op) {
+        let Some(sizes) = self.segment_sizes(op) else { return };
         let [lower, upper, _] = sizes[..] else { return };
         self.carried(op, lower + upper, Type::INDEX);
     }
 
-    pub(crate) fn scf_while(&mut self, op: Op) {
+    pub(crate) fn check_scf_while(&mut self, op: Op) {
         let (Some(before), Some(after)) = (self.region(op, 0), self.region(op, 1)) else { return };
-        let (Some(before), Some(after)) = (self.entry(before), self.entry(after)) else {
-            self.tell(op, Code::NoBlock, "both regions need a block");
+        let (Some(before), Some(after)) = (self.entry_block(before), self.entry_block(after))
+        else {
+            self.report(op, Code::NoBlock, "both regions need a block");
             return;
         };
         for (block, kind, text) in [
@@ -285,38 +293,42 @@ impl Verifier<'_> {
         ] {
             let last = self.ir.last_op(block);
             if last.is_none_or(|it| self.ir.op(it).kind != kind && !self.ir.is_broken(it)) {
-                self.tell(op, Code::WrongTerminator, text);
+                self.report(op, Code::WrongTerminator, text);
                 return;
             }
         }
         let (inputs, outputs) = (self.argument_types(before), self.argument_types(after));
         let (operands, results) = (self.operand_types(op), self.result_types(op));
-        if !self.flows(op, &operands, &inputs, "the op", "region #0") {
+        if !self.check_flow(op, &operands, &inputs, "the op", "region #0") {
             return;
         }
-        if let Some(given) = self.given(op, before)
+        if let Some(given) = self.yielded_types(op, before)
             && let Some((_, given)) = given.split_first()
         {
-            let ok = self.flows(op, given, &outputs, "the end of region #0", "region #1");
-            if !ok || !self.flows(op, given, &results, "the end of region #0", "the op") {
+            let ok = self.check_flow(op, given, &outputs, "the end of region #0", "region #1");
+            if !ok || !self.check_flow(op, given, &results, "the end of region #0", "the op") {
                 return;
             }
         }
-        if let Some(given) = self.given(op, after) {
-            self.flows(op, &given, &inputs, "the end of region #1", "region #0");
+        if let Some(given) = self.yielded_types(op, after) {
+            self.check_flow(op, &given, &inputs, "the end of region #1", "region #0");
         }
     }
 
-    pub(crate) fn scf_parallel(&mut self, op: Op) {
-        let Some(sizes) = self.segments(op) else { return };
+    pub(crate) fn check_scf_parallel(&mut self, op: Op) {
+        let Some(sizes) = self.segment_sizes(op) else { return };
         let [lower, upper, step, inits] = sizes[..] else { return };
         let results = self.result_types(op);
         if lower == 0 {
-            self.tell(op, Code::NoBounds, "needs at least one loop: bounds and a step");
+            self.report(op, Code::NoBounds, "needs at least one loop: bounds and a step");
             return;
         }
         if lower != upper || lower != step {
-            self.tell(op, Code::BoundCount, "needs as many lower bounds as upper bounds and steps");
+            self.report(
+                op,
+                Code::BoundCount,
+                "needs as many lower bounds as upper bounds and steps",
+            );
             return;
         }
         let steps = self.ir.op(op).operands[2 * lower..3 * lower].iter();
@@ -325,21 +337,25 @@ impl Verifier<'_> {
             by.is_some_and(|by| self.ir.op(by).kind == OpKind::ArithConstant)
         });
         if steps.any(|it| self.constant_index(it).is_some_and(|it| it <= 0)) {
-            self.tell(op, Code::StepNotPositive, "a constant step must be positive");
+            self.report(op, Code::StepNotPositive, "a constant step must be positive");
             return;
         }
-        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry_block(it)) else { return };
         let arguments = self.argument_types(block);
         if arguments.len() != lower {
             let message = format!(
                 "expects the same number of induction variables: {} as bound and step values: {lower}",
                 arguments.len()
             );
-            self.tell(op, Code::EntryArguments, message);
+            self.report(op, Code::EntryArguments, message);
             return;
         }
-        if arguments.iter().any(|it| self.clash(*it, Type::INDEX)) {
-            self.tell(op, Code::EntryArguments, "expects arguments of type 'index' for its loops");
+        if arguments.iter().any(|it| self.is_type_clash(*it, Type::INDEX)) {
+            self.report(
+                op,
+                Code::EntryArguments,
+                "expects arguments of type 'index' for its loops",
+            );
             return;
         }
         let last = self.ir.last_op(block).filter(|&it| {
@@ -350,7 +366,11 @@ impl Verifier<'_> {
             Some((last, _)) if self.ir.is_broken(last) => return,
             Some((_, it)) if it.kind == OpKind::ScfReduce => it.operands.len(),
             Some(_) => {
-                self.tell(op, Code::WrongTerminator, "expects body to terminate with 'scf.reduce'");
+                self.report(
+                    op,
+                    Code::WrongTerminator,
+                    "expects body to terminate with 'scf.reduce'",
+                );
                 return;
             }
             None => 0,
@@ -360,19 +380,19 @@ impl Verifier<'_> {
                 "expects number of results: {} to be the same as number of reductions: {n_reduced}",
                 results.len()
             );
-            self.tell(op, Code::RegionValues, message);
+            self.report(op, Code::RegionValues, message);
         } else if results.len() != inits {
             let message = format!(
                 "expects number of results: {} to be the same as number of initial values: {inits}",
                 results.len()
             );
-            self.tell(op, Code::RegionValues, message);
+            self.report(op, Code::RegionValues, message);
         }
     }
 
     /// Verifies that each operand of `scf.reduce` has a region with two arguments of its type that
     /// ends with `scf.reduce.return`.
-    pub(crate) fn scf_reduce(&mut self, op: Op) {
+    pub(crate) fn check_scf_reduce(&mut self, op: Op) {
         let operands = self.operand_types(op);
         if operands.len() != self.ir.op(op).regions.len() {
             let message = format!(
@@ -380,21 +400,21 @@ impl Verifier<'_> {
                 operands.len(),
                 self.ir.op(op).regions.len()
             );
-            self.tell(op, Code::RegionValues, message);
+            self.report(op, Code::RegionValues, message);
             return;
         }
         for (n, &ty) in operands.iter().enumerate() {
-            let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else {
-                self.tell(op, Code::NoBlock, "the block inside reduce should not be empty");
+            let Some(block) = self.region(op, n).and_then(|it| self.entry_block(it)) else {
+                self.report(op, Code::NoBlock, "the block inside reduce should not be empty");
                 return;
             };
             let arguments = self.argument_types(block);
-            if arguments.len() != 2 || arguments.iter().any(|it| self.clash(*it, ty)) {
+            if arguments.len() != 2 || arguments.iter().any(|it| self.is_type_clash(*it, ty)) {
                 let message = format!(
                     "expected two block arguments with type '{}' in reduction region #{n}",
-                    self.show(ty)
+                    self.type_text(ty)
                 );
-                self.tell(op, Code::EntryArguments, message);
+                self.report(op, Code::EntryArguments, message);
                 return;
             }
             let last = self.ir.last_op(block);
@@ -402,22 +422,22 @@ impl Verifier<'_> {
             if last.is_none_or(|it| self.ir.op(it).kind != ends && !self.ir.is_broken(it)) {
                 let message =
                     format!("the block of region #{n} should end with 'scf.reduce.return'");
-                self.tell(op, Code::WrongTerminator, message);
+                self.report(op, Code::WrongTerminator, message);
                 return;
             }
         }
     }
 
-    pub(crate) fn scf_forall(&mut self, op: Op) {
-        let Some(sizes) = self.segments(op) else { return };
+    pub(crate) fn check_scf_forall(&mut self, op: Op) {
+        let Some(sizes) = self.segment_sizes(op) else { return };
         let [lower, upper, step, outputs] = sizes[..] else { return };
-        if !self.has_bounds_for_each_loop(op, &sizes) {
+        if !self.check_bounds_for_each_loop(op, &sizes) {
             return;
         }
         let operands = self.operand_types(op);
         let results = self.result_types(op);
         let from = lower + upper + step;
-        if !self.flows(
+        if !self.check_flow(
             op,
             &operands[from..from + outputs],
             &results,
@@ -431,11 +451,11 @@ impl Verifier<'_> {
             !matches!(data, TypeData::Tensor { dims: Some(_), .. } | TypeData::Unknown)
         };
         if let Some(ty) = results.iter().find(tensor) {
-            let message = format!("shares ranked tensors, not '{}'", self.show(*ty));
-            self.tell(op, Code::OperandType, message);
+            let message = format!("shares ranked tensors, not '{}'", self.type_text(*ty));
+            self.report(op, Code::OperandType, message);
             return;
         }
-        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry_block(it)) else { return };
         let rank =
             match self.ir.attr(op, "staticUpperBound").map(|it| self.ir.interner.attr_data(it)) {
                 Some(AttrData::DenseArray { values, .. }) => values.len(),
@@ -446,16 +466,16 @@ impl Verifier<'_> {
             && mapping.len() != rank
         {
             let message = format!("maps {} of {rank} loops", mapping.len());
-            self.tell(op, Code::WrongCount, message);
+            self.report(op, Code::WrongCount, message);
             return;
         }
         let mut wanted = vec![Type::INDEX; rank];
         wanted.extend(&results);
         let given = self.argument_types(block);
-        self.flows(op, &wanted, &given, "the loop", "its body");
+        self.check_flow(op, &wanted, &given, "the loop", "its body");
     }
 
-    pub(crate) fn index_switch(&mut self, op: Op) {
+    pub(crate) fn check_index_switch(&mut self, op: Op) {
         let results = self.result_types(op);
         let n_regions = self.ir.op(op).regions.len();
         if let Some(cases) = self.ir.attr(op, "cases")
@@ -464,7 +484,7 @@ impl Verifier<'_> {
             if values.len() + 1 != n_regions {
                 let message =
                     format!("has {} case regions but {} case values", n_regions - 1, values.len());
-                self.tell(op, Code::CaseCount, message);
+                self.report(op, Code::CaseCount, message);
                 return;
             }
             let mut seen = FxHashSet::default();
@@ -472,51 +492,51 @@ impl Verifier<'_> {
             if let Some(n) = twice {
                 let value = self.ir.interner.short_attr_text(values[n]);
                 let value = value.split(' ').next().unwrap_or_default();
-                self.tell(op, Code::DuplicateCase, format!("has duplicate case value: {value}"));
+                self.report(op, Code::DuplicateCase, format!("has duplicate case value: {value}"));
                 return;
             }
         }
         for n in 0..n_regions {
-            if self.region(op, n).is_some_and(|it| self.entry(it).is_none()) {
+            if self.region(op, n).is_some_and(|it| self.entry_block(it).is_none()) {
                 // `default {}` has an implicit block.
                 if self.ir.op(op).form == Form::Custom && n + 1 == n_regions {
-                    self.yields_or_empty(op, n, &results);
+                    self.check_yield_or_empty(op, n, &results);
                     return;
                 }
-                self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
+                self.report(op, Code::NoBlock, format!("region #{n} needs a block"));
                 return;
             }
-            if !self.yields(op, n, &results) {
+            if !self.check_yield(op, n, &results) {
                 return;
             }
         }
     }
 
-    pub(crate) fn execute_region(&mut self, op: Op) {
+    pub(crate) fn check_execute_region(&mut self, op: Op) {
         let results = self.result_types(op);
         let Some(region) = self.region(op, 0) else { return };
-        let Some(entry) = self.entry(region) else {
-            self.tell(op, Code::NoBlock, "region needs to have at least one block");
+        let Some(entry) = self.entry_block(region) else {
+            self.report(op, Code::NoBlock, "region needs to have at least one block");
             return;
         };
         if !self.ir.block(entry).args.is_empty() {
-            self.tell(op, Code::RegionArguments, "region cannot have any arguments");
+            self.report(op, Code::RegionArguments, "region cannot have any arguments");
             return;
         }
         for block in self.ir.blocks(region) {
             let is_yield =
                 self.ir.last_op(block).is_some_and(|it| self.ir.op(it).kind == OpKind::ScfYield);
             if is_yield
-                && let Some(given) = self.given(op, block)
-                && !self.flows(op, &given, &results, "the end of region #0", "the op")
+                && let Some(given) = self.yielded_types(op, block)
+                && !self.check_flow(op, &given, &results, "the end of region #0", "the op")
             {
                 return;
             }
         }
     }
 
-    pub(crate) fn affine_parallel(&mut self, op: Op) {
-        if !self.has_bounds_for_each_index(op) {
+    pub(crate) fn check_affine_parallel(&mut self, op: Op) {
+        if !self.check_bounds_for_each_index(op) {
             return;
         }
         let results = self.result_types(op);
@@ -526,26 +546,26 @@ impl Verifier<'_> {
         {
             let message =
                 format!("gives {} results, but names {} reductions", results.len(), list.len());
-            self.tell(op, Code::RegionValues, message);
+            self.report(op, Code::RegionValues, message);
             return;
         }
         for (at, ty) in results.iter().enumerate() {
-            if !self.can_reduce(op, at, *ty) {
+            if !self.is_reducible(op, at, *ty) {
                 let message = format!(
                     "a value of type '{}' cannot be reduced by this reduction",
-                    self.show(*ty)
+                    self.type_text(*ty)
                 );
-                self.tell(op, Code::OperandType, message);
+                self.report(op, Code::OperandType, message);
                 return;
             }
         }
-        self.yields_or_empty(op, 0, &results);
+        self.check_yield_or_empty(op, 0, &results);
     }
 
     /// Returns true if reduction `at` of `affine.parallel` accepts this type
     /// (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`). Kinds of later versions are
     /// accepted.
-    fn can_reduce(&self, op: Op, at: usize, ty: Type) -> bool {
+    fn is_reducible(&self, op: Op, at: usize, ty: Type) -> bool {
         let interner = &self.ir.interner;
         let kind = self.ir.attr(op, "reductions").and_then(|it| match interner.attr_data(it) {
             AttrData::Array(list) => list.get(at).map(|it| interner.attr_data(*it)),
@@ -554,7 +574,7 @@ impl Verifier<'_> {
         let Some(AttrData::Int { value, .. }) = kind else { return true };
         let ty = interner.type_data(ty);
         let is_int = |wanted: Option<Sign>| matches!(ty, TypeData::Int { sign, .. } if wanted.is_none_or(|it| it == *sign));
-        let name = usize::try_from(*value).ok().and_then(|it| RMW.get(it)).copied();
+        let name = usize::try_from(*value).ok().and_then(|it| RMW_KINDS.get(it)).copied();
         *ty == TypeData::Unknown
             || match name {
                 Some("addf" | "mulf" | "maximumf" | "minimumf") => matches!(ty, TypeData::Float(_)),

@@ -5,36 +5,36 @@ use super::Verifier;
 use crate::{Block, Code, Def, Op, OpKind, Region, Traits, Value};
 
 impl Verifier<'_> {
-    pub(super) fn scopes(&mut self, op: Op) {
+    pub(super) fn check_dominance(&mut self, op: Op) {
         let operands = &self.ir.op(op).operands;
         for (n, operand) in operands.iter().enumerate() {
             let Some(value) = operand.value else { continue };
-            if operands[..n.min(SHORT)].iter().any(|it| it.value == Some(value)) {
+            if operands[..n.min(MAX_COMPARED_OPERANDS)].iter().any(|it| it.value == Some(value)) {
                 continue;
             }
-            match self.reaches(op, value) {
-                Reach::Yes => {}
-                Reach::Isolated => {
-                    self.tell_at(
+            match self.use_dominance(op, value) {
+                UseDominance::Yes => {}
+                UseDominance::Isolated => {
+                    self.report_at(
                         operand.span,
                         Code::Isolated,
                         "uses a value defined outside of the isolated region",
                     );
                 }
-                Reach::No => {
+                UseDominance::No => {
                     let name = self.ir.interner.str(operand.name);
                     let number = match operand.number {
                         0 => String::new(),
                         n => format!("#{n}"),
                     };
                     let message = format!("operand %{name}{number} does not dominate this use");
-                    self.tell_at(operand.span, Code::Dominance, message);
+                    self.report_at(operand.span, Code::Dominance, message);
                 }
             }
         }
     }
 
-    fn reaches(&self, op: Op, value: Value) -> Reach {
+    fn use_dominance(&self, op: Op, value: Value) -> UseDominance {
         let ir = self.ir;
         let (region, defining_op) = match ir.value(value).def {
             Def::Result(it, _) => (ir.op(it).parent, Some(it)),
@@ -43,29 +43,29 @@ impl Verifier<'_> {
         // The ancestor of the use that is in the region of the definition.
         let mut user = op;
         while ir.op(user).parent != region {
-            let Some(parent) = ir.parent_op(user) else { return Reach::No };
+            let Some(parent) = ir.parent_op(user) else { return UseDominance::No };
             if ir.op(parent).kind.has(Traits::ISOLATED) {
-                return Reach::Isolated;
+                return UseDominance::Isolated;
             }
             user = parent;
         }
         let of_entry = |block: Block| ir.block(block).label.is_none();
-        if self.is_graph(region)
+        if self.is_graph_region(region)
             || matches!(ir.value(value).def, Def::Argument(it, _) if of_entry(it))
         {
-            return Reach::Yes;
+            return UseDominance::Yes;
         }
-        let Some(flow) = self.flows.get(&region) else {
+        let Some(flow) = self.dominators.get(&region) else {
             // In a region with one block, the use is dominated by the arguments and by the
             // preceding ops.
-            return Reach::from(
+            return UseDominance::from(
                 defining_op.is_none_or(|it| it != user && self.is_before(it, user)),
             );
         };
         let at = self.block_of(user);
         if !flow.is_reachable(at) {
             // Unreachable code has no dominance problems.
-            return Reach::Yes;
+            return UseDominance::Yes;
         }
         let from: Block = match ir.value(value).def {
             Def::Argument(block, _) => block,
@@ -73,13 +73,13 @@ impl Verifier<'_> {
         };
         match defining_op {
             // Neither an op nor its regions can use its results.
-            Some(it) if from == at => Reach::from(it != user && self.is_before(it, user)),
-            _ => Reach::from(flow.dominates(from, at)),
+            Some(it) if from == at => UseDominance::from(it != user && self.is_before(it, user)),
+            _ => UseDominance::from(flow.dominates(from, at)),
         }
     }
 
     /// Returns true if the order of the ops of a region is irrelevant or unknown.
-    fn is_graph(&self, region: Region) -> bool {
+    fn is_graph_region(&self, region: Region) -> bool {
         self.ir.region(region).parent.is_none_or(|it| {
             let kind = self.ir.op(it).kind;
             let is_unknown = kind == OpKind::Unknown && !self.ir.is_secret_generic(it);
@@ -89,16 +89,16 @@ impl Verifier<'_> {
 }
 
 /// Number of leading operands of an op among which each value is reported only once.
-const SHORT: usize = 8;
+const MAX_COMPARED_OPERANDS: usize = 8;
 
-enum Reach {
+enum UseDominance {
     Yes,
     No,
     Isolated,
 }
 
-impl From<bool> for Reach {
+impl From<bool> for UseDominance {
     fn from(it: bool) -> Self {
-        if it { Reach::Yes } else { Reach::No }
+        if it { UseDominance::Yes } else { UseDominance::No }
     }
 }

@@ -1,4 +1,4 @@
-//! Rules about HEIR's `secret.generic` and `secret.yield`, which are partly known even in their
+//! Rules about HEIR's `check_secret.generic` and `check_secret.yield`, which are partly known even in their
 //! custom form: the numbers and types of the operands, block arguments and results. A block
 //! argument has the type inside the secret of its operand. Results are secrets.
 //!
@@ -9,8 +9,8 @@ use super::Verifier;
 use crate::{Code, Form, Op, OpKind, Region, Traits, Type, TypeData};
 
 impl Verifier<'_> {
-    /// Checks a `secret.generic` or `secret.yield`. They have no row in the table of ops.
-    pub(super) fn secret(&mut self, op: Op) {
+    /// Checks a `check_secret.generic` or `check_secret.yield`. They have no row in the table of ops.
+    pub(super) fn check_secret(&mut self, op: Op) {
         let data = self.ir.op(op);
         if data.form == Form::Broken {
             return;
@@ -21,17 +21,17 @@ impl Verifier<'_> {
         }
         // In a known form, the types are already compared.
         if data.form == Form::Opaque {
-            self.given_types(op);
+            self.check_stated_types(op);
         }
         if is_generic {
-            self.secret_generic(op);
+            self.check_secret_generic(op);
         } else {
-            self.secret_yield(op);
+            self.check_secret_yield(op);
         }
     }
 
     /// Checks that the block has an argument for each operand.
-    fn secret_generic(&mut self, op: Op) {
+    fn check_secret_generic(&mut self, op: Op) {
         let data = self.ir.op(op);
         let &[(_, region)] = data.regions.as_slice() else { return };
         let first = self.ir.items(region).next();
@@ -39,7 +39,7 @@ impl Verifier<'_> {
             // Without a label there are no arguments. In an empty region the label may not be
             // written yet.
             if first.is_some() && !data.operands.is_empty() {
-                self.tell_arguments(op, 0);
+                self.report_argument_count(op, 0);
             }
             return;
         };
@@ -48,40 +48,40 @@ impl Verifier<'_> {
         }
         let given = self.argument_types(self.ir.label_block(first));
         if given.len() != data.operands.len() {
-            self.tell_arguments(op, given.len());
+            self.report_argument_count(op, given.len());
             return;
         }
         for (at, found) in given.into_iter().enumerate() {
             let operand = self.operand_type(op, at);
-            let wanted = self.opened(operand);
-            if self.clash(wanted, found) {
-                let (found, wanted) = (self.show(found), self.show(wanted));
-                let operand = self.show(operand);
+            let wanted = self.secret_content_type(operand);
+            if self.is_type_clash(wanted, found) {
+                let (found, wanted) = (self.type_text(found), self.type_text(wanted));
+                let operand = self.type_text(operand);
                 let message = format!(
                     "argument {at} of the block has type {found}, but the operand of type {operand} gives {wanted}"
                 );
-                self.tell(op, Code::EntryArguments, message);
+                self.report(op, Code::EntryArguments, message);
             }
         }
-        self.secret_results(op);
-        self.secret_end(op, region);
+        self.check_secret_results(op);
+        self.check_secret_terminator(op, region);
     }
 
     /// Checks that the results are secrets.
-    fn secret_results(&mut self, op: Op) {
+    fn check_secret_results(&mut self, op: Op) {
         for (at, ty) in self.result_types(op).into_iter().enumerate() {
-            if ty != Type::UNKNOWN && self.opened(ty) == ty {
+            if ty != Type::UNKNOWN && self.secret_content_type(ty) == ty {
                 let message = format!(
                     "result {at} has type {}, but the results of 'secret.generic' are secrets",
-                    self.show(ty)
+                    self.type_text(ty)
                 );
-                self.tell(op, Code::ResultType, message);
+                self.report(op, Code::ResultType, message);
             }
         }
     }
 
-    /// Checks that the block ends with `secret.yield`. A broken or misspelled op may be one.
-    fn secret_end(&mut self, op: Op, region: Region) {
+    /// Checks that the block ends with `check_secret.yield`. A broken or misspelled op may be one.
+    fn check_secret_terminator(&mut self, op: Op, region: Region) {
         let Some(last) = self.ir.items(region).last() else { return };
         let may_be = self.ir.is_broken(last)
             || self.ir.is_secret_yield(last)
@@ -89,12 +89,12 @@ impl Verifier<'_> {
             || self.ir.op(last).kind.has(Traits::TERMINATOR);
         if !may_be {
             let message = "the block of 'secret.generic' must end with 'secret.yield'";
-            self.tell(op, Code::MissingTerminator, message);
+            self.report(op, Code::MissingTerminator, message);
         }
     }
 
     /// The type inside a secret; any other type is returned unchanged.
-    fn opened(&self, ty: Type) -> Type {
+    fn secret_content_type(&self, ty: Type) -> Type {
         let interner = &self.ir.interner;
         match interner.type_data(ty) {
             TypeData::Dialect(name) if interner.str(*name).starts_with("secret.secret") => {
@@ -104,19 +104,19 @@ impl Verifier<'_> {
         }
     }
 
-    fn tell_arguments(&mut self, op: Op, n: usize) {
+    fn report_argument_count(&mut self, op: Op, n: usize) {
         let wanted = self.ir.op(op).operands.len();
         let message =
             format!("the block needs an argument for each of {wanted} operands, but has {n}");
-        self.tell(op, Code::EntryArguments, message);
+        self.report(op, Code::EntryArguments, message);
     }
 
-    /// Checks that `secret.yield` yields a value for each result of the generic. The text may omit
+    /// Checks that `check_secret.yield` yields a value for each result of the generic. The text may omit
     /// the names of all results.
-    fn secret_yield(&mut self, op: Op) {
+    fn check_secret_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         if self.ir.op(parent).kind == OpKind::FuncFunc && self.ir.op(parent).form != Form::Broken {
-            self.tell(op, Code::MisplacedOp, "expects parent op 'secret.generic'");
+            self.report(op, Code::MisplacedOp, "expects parent op 'secret.generic'");
         }
         let Some(around) = Some(parent).filter(|&it| self.ir.is_secret_generic(it)) else {
             return;
@@ -129,20 +129,20 @@ impl Verifier<'_> {
             let message = format!(
                 "gives {given} values, but the 'secret.generic' around it has {wanted} results"
             );
-            self.tell(op, Code::RegionValues, message);
+            self.report(op, Code::RegionValues, message);
             return;
         }
         for (at, result) in results.into_iter().enumerate().take(given) {
             let found = self.operand_type(op, at);
-            let wanted = self.opened(result);
+            let wanted = self.secret_content_type(result);
             // A result that is not a secret is reported at the generic.
-            if wanted != result && self.clash(wanted, found) {
-                let (found, result) = (self.show(found), self.show(result));
+            if wanted != result && self.is_type_clash(wanted, found) {
+                let (found, result) = (self.type_text(found), self.type_text(result));
                 let message = format!(
                     "gives {found}, but result {at} of the 'secret.generic' around it has type {result}"
                 );
                 let span = self.ir.op(op).operands[at].span;
-                self.tell_at(span, Code::RegionValues, message);
+                self.report_at(span, Code::RegionValues, message);
             }
         }
     }

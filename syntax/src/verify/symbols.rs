@@ -9,7 +9,7 @@ use crate::{
 
 /// The first definition of a symbol in a region: the data that rules about its users read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Callee {
+pub(super) struct SymbolDefinition {
     op: Op,
     kind: OpKind,
     /// True if it was parsed without a problem.
@@ -17,10 +17,10 @@ pub(super) struct Callee {
     ty: Option<Type>,
 }
 
-impl Callee {
-    pub(super) fn of(ir: &Ir, region: Region, name: Name) -> Option<Callee> {
+impl SymbolDefinition {
+    pub(super) fn of(ir: &Ir, region: Region, name: Name) -> Option<SymbolDefinition> {
         let &op = ir.symbol_defs(region, name).first()?;
-        Some(Callee {
+        Some(SymbolDefinition {
             op,
             kind: ir.op(op).kind,
             is_understood: is_understood(ir, op),
@@ -55,7 +55,7 @@ fn global_type(ir: &Ir, op: Op) -> Option<Type> {
 
 impl Verifier<'_> {
     /// The region of the nearest symbol table; `None` if an enclosing op is unknown.
-    fn table(&self, op: Op) -> Option<Region> {
+    fn symbol_table_region(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
         loop {
             let parent = self.ir.region(region).parent?;
@@ -69,7 +69,7 @@ impl Verifier<'_> {
         }
     }
 
-    pub(super) fn defined_once(&mut self, op: Op) {
+    pub(super) fn check_symbol_definition(&mut self, op: Op) {
         let data = self.ir.op(op);
         if !data.kind.has(Traits::SYMBOL) {
             return;
@@ -79,14 +79,14 @@ impl Verifier<'_> {
         if !self.ir.is_symbol_table(parent) {
             if self.ir.op(parent).kind != OpKind::Unknown {
                 let message = "symbol's parent must have the SymbolTable trait";
-                self.tell(op, Code::MisplacedSymbol, message);
+                self.report(op, Code::MisplacedSymbol, message);
             }
             return;
         }
         let first = self.ir.symbol_defs(data.parent, name).first();
         if first.is_some_and(|&it| it != op && self.ir.op(it).kind.has(Traits::SYMBOL)) {
             let message = format!("redefinition of symbol named '{}'", self.ir.interner.str(name));
-            self.tell_at(span, Code::RedefinedSymbol, message);
+            self.report_at(span, Code::RedefinedSymbol, message);
         }
     }
 
@@ -97,7 +97,7 @@ impl Verifier<'_> {
 
     /// Verifies that attributes of arguments and results have dialect names, and that a declaration
     /// is private.
-    pub(crate) fn function(&mut self, op: Op) {
+    pub(crate) fn check_function(&mut self, op: Op) {
         for (attrs, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {
             let Some(attr) = self.ir.attr(op, attrs) else { continue };
             let AttrData::Array(list) = self.ir.interner.attr_data(attr) else { continue };
@@ -109,7 +109,7 @@ impl Verifier<'_> {
             };
             if list.iter().any(plain) {
                 let message = format!("{what} may only have dialect attributes");
-                self.tell(op, Code::AttributeName, message);
+                self.report(op, Code::AttributeName, message);
                 return;
             }
             let n = self.function_type(op).and_then(|it| match self.ir.interner.type_data(it) {
@@ -121,7 +121,7 @@ impl Verifier<'_> {
                 && n != list.len()
             {
                 let message = format!("has attributes of {} {what}, but {n} {what}", list.len());
-                self.tell(op, Code::AttributeCount, message);
+                self.report(op, Code::AttributeCount, message);
                 return;
             }
         }
@@ -135,7 +135,7 @@ impl Verifier<'_> {
             _ => false,
         });
         if is_declaration && is_public {
-            self.tell(
+            self.report(
                 op,
                 Code::PublicDeclaration,
                 "symbol declaration cannot have public visibility",
@@ -145,12 +145,12 @@ impl Verifier<'_> {
 
     /// Resolves the function to which an attribute refers, and returns its name and type. Reports
     /// an undefined function.
-    fn callee(&mut self, op: Op, attr: &str) -> Option<(Name, Type)> {
+    fn resolve_callee(&mut self, op: Op, attr: &str) -> Option<(Name, Type)> {
         let symbol = self.ir.attr(op, attr)?;
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return None };
         let [name] = path[..] else { return None };
-        let region = self.table(op)?;
-        match Callee::of(self.ir, region, name) {
+        let region = self.symbol_table_region(op)?;
+        match SymbolDefinition::of(self.ir, region, name) {
             Some(func) if func.kind == OpKind::FuncFunc => {
                 func.ty.filter(|_| func.is_understood).map(|ty| (name, ty))
             }
@@ -159,7 +159,7 @@ impl Verifier<'_> {
             _ => {
                 let message =
                     format!("'{}' does not reference a valid function", self.ir.interner.str(name));
-                self.tell_at(self.symbol_span(op), Code::UnknownFunction, message);
+                self.report_at(self.symbol_span(op), Code::UnknownFunction, message);
                 None
             }
         }
@@ -172,94 +172,97 @@ impl Verifier<'_> {
     }
 
     /// Verifies that `memref.get_global` refers to a global of its type.
-    pub(crate) fn global_reference(&mut self, op: Op) {
+    pub(crate) fn check_global_reference(&mut self, op: Op) {
         let Some(symbol) = self.ir.attr(op, "name") else { return };
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return };
-        let ([name], Some(region)) = (&path[..], self.table(op)) else { return };
-        let named = Callee::of(self.ir, region, *name);
+        let ([name], Some(region)) = (&path[..], self.symbol_table_region(op)) else { return };
+        let named = SymbolDefinition::of(self.ir, region, *name);
         if named.is_none_or(|it| it.is_other_than(OpKind::MemrefGlobal)) {
             let name = self.ir.interner.str(*name);
             let message = format!("'{name}' does not reference a valid global memref");
-            self.tell_at(self.symbol_span(op), Code::AttributeValue, message);
+            self.report_at(self.symbol_span(op), Code::AttributeValue, message);
             return;
         }
         let global = named.filter(|it| it.is_understood);
         let Some(ty) = global.and_then(|it| it.ty) else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let given = self.value_type(result);
-        if self.clash(given, ty) {
+        if self.is_type_clash(given, ty) {
             let message = format!(
                 "the result has type '{}', but the global has type '{}'",
-                self.show(given),
-                self.show(ty)
+                self.type_text(given),
+                self.type_text(ty)
             );
-            self.tell(op, Code::TypesDiffer, message);
+            self.report(op, Code::TypesDiffer, message);
         }
     }
 
     /// Verifies that `func.constant` has the type of its function.
-    pub(crate) fn reference(&mut self, op: Op) {
-        let Some((name, ty)) = self.callee(op, "value") else { return };
+    pub(crate) fn check_function_constant(&mut self, op: Op) {
+        let Some((name, ty)) = self.resolve_callee(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let given = self.value_type(result);
-        if self.clash(given, ty) {
+        if self.is_type_clash(given, ty) {
             let message = format!(
                 "refers to '{}' as '{}', but it is '{}'",
                 self.ir.interner.str(name),
-                self.show(given),
-                self.show(ty)
+                self.type_text(given),
+                self.type_text(ty)
             );
-            self.tell(op, Code::FunctionType, message);
+            self.report(op, Code::FunctionType, message);
         }
     }
 
-    pub(crate) fn call(&mut self, op: Op) {
-        let Some((name, ty)) = self.callee(op, "callee") else { return };
+    pub(crate) fn check_call(&mut self, op: Op) {
+        let Some((name, ty)) = self.resolve_callee(op, "callee") else { return };
         let name = self.ir.interner.str(name);
-        self.called(op, 0, format_args!("'{name}'"), ty);
+        self.check_call_types(op, 0, format_args!("'{name}'"), ty);
     }
 
-    /// Verifies that the operands and results of `func.call_indirect` have the types of the callee,
+    /// Verifies that the operands and results of `func.check_call_indirect` have the types of the callee,
     /// which is the first operand. Only the generic form can violate this.
-    pub(crate) fn call_indirect(&mut self, op: Op) {
-        self.called(op, 1, format_args!("the callee"), self.operand_type(op, 0));
+    pub(crate) fn check_call_indirect(&mut self, op: Op) {
+        self.check_call_types(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }
 
     /// Verifies that the operands from `first` on and the results have the types of a function
     /// type.
-    fn called(&mut self, op: Op, first: usize, name: fmt::Arguments<'_>, ty: Type) {
+    fn check_call_types(&mut self, op: Op, first: usize, name: fmt::Arguments<'_>, ty: Type) {
         let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
         let data = self.ir.op(op);
         let n = data.operands.len().saturating_sub(first);
         if n != inputs.len() {
             let message = format!("passes {n} operands, but {name} takes {}", inputs.len());
-            self.tell(op, Code::CallOperands, message);
+            self.report(op, Code::CallOperands, message);
             return;
         }
         for (at, &wanted) in inputs.iter().enumerate() {
             let given = self.operand_type(op, first + at);
-            if self.clash(given, wanted) {
-                let message =
-                    format!("expects '{}', but got '{}'", self.show(wanted), self.show(given));
-                self.tell_at(data.operands[first + at].span, Code::CallOperands, message);
+            if self.is_type_clash(given, wanted) {
+                let message = format!(
+                    "expects '{}', but got '{}'",
+                    self.type_text(wanted),
+                    self.type_text(given)
+                );
+                self.report_at(data.operands[first + at].span, Code::CallOperands, message);
                 return;
             }
         }
         if data.results.len() != results.len() {
             let message =
                 format!("has {} results, but {name} gives {}", data.results.len(), results.len());
-            self.tell(op, Code::CallResults, message);
+            self.report(op, Code::CallResults, message);
             return;
         }
         for (&value, &wanted) in data.results.iter().zip(results) {
             let given = self.value_type(value);
-            if self.clash(given, wanted) {
+            if self.is_type_clash(given, wanted) {
                 let message = format!(
                     "gives '{}', but the result of {name} is '{}'",
-                    self.show(given),
-                    self.show(wanted)
+                    self.type_text(given),
+                    self.type_text(wanted)
                 );
-                self.tell(op, Code::CallResults, message);
+                self.report(op, Code::CallResults, message);
                 return;
             }
         }

@@ -9,7 +9,7 @@ use crate::{AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
 impl TypeClass {
     /// Description of the class in messages.
-    fn text(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             TypeClass::Any => "anything",
             TypeClass::IntLike => "signless-integer-like",
@@ -34,19 +34,19 @@ impl TypeClass {
 
 /// The shape of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape<'a> {
+enum TypeShape<'a> {
     Scalar,
     Ranked(&'a [Dim]),
     Unranked,
 }
 
 impl Verifier<'_> {
-    pub(super) fn types(&mut self, op: Op) {
+    pub(super) fn check_types(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
         let rule = &kind.spec().types;
-        self.classes(op, rule);
+        self.check_type_classes(op, rule);
         if self.problems.is_empty() {
-            self.agreement(op, rule.agreement);
+            self.check_type_agreement(op, rule.agreement);
         }
         if !self.problems.is_empty() {
             return;
@@ -59,7 +59,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn is(&self, ty: Type, class: TypeClass) -> bool {
+    fn has_type_class(&self, ty: Type, class: TypeClass) -> bool {
         let interner = &self.ir.interner;
         let element = interner.element_type(ty);
         let is_memref = matches!(interner.type_data(ty), TypeData::MemRef { .. });
@@ -98,7 +98,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn classes(&mut self, op: Op, rule: &TypeRule) {
+    fn check_type_classes(&mut self, op: Op, rule: &TypeRule) {
         let data = self.ir.op(op);
         // The last accepted type and class. Most ops have operands of one type and class.
         let mut fits = None;
@@ -110,19 +110,25 @@ impl Verifier<'_> {
                 continue;
             }
             fits = Some((ty, class));
-            if !self.is(ty, class) {
-                let message =
-                    format!("operand #{at} must be {}, but got '{}'", class.text(), self.show(ty));
-                self.tell_at(data.operands[at].span, Code::OperandType, message);
+            if !self.has_type_class(ty, class) {
+                let message = format!(
+                    "operand #{at} must be {}, but got '{}'",
+                    class.description(),
+                    self.type_text(ty)
+                );
+                self.report_at(data.operands[at].span, Code::OperandType, message);
                 return;
             }
         }
         for (at, (&value, &class)) in data.results.iter().zip(rule.results).enumerate() {
             let ty = self.value_type(value);
-            if !self.is(ty, class) {
-                let message =
-                    format!("result #{at} must be {}, but got '{}'", class.text(), self.show(ty));
-                self.tell(op, Code::ResultType, message);
+            if !self.has_type_class(ty, class) {
+                let message = format!(
+                    "result #{at} must be {}, but got '{}'",
+                    class.description(),
+                    self.type_text(ty)
+                );
+                self.report(op, Code::ResultType, message);
                 return;
             }
         }
@@ -147,7 +153,7 @@ impl Verifier<'_> {
             && data.results.iter().all(|&it| self.value_type(it) == first)
     }
 
-    fn agreement(&mut self, op: Op, agree: Agreement) {
+    fn check_type_agreement(&mut self, op: Op, agree: Agreement) {
         if agree == Agreement::Free || self.is_of_one_type(op, agree) {
             return;
         }
@@ -158,56 +164,57 @@ impl Verifier<'_> {
             Agreement::Same | Agreement::Exactly => {
                 let is_same = |it: Type| match agree {
                     Agreement::Same => self.is_compatible(first, it),
-                    _ => !self.clash(first, it),
+                    _ => !self.is_type_clash(first, it),
                 };
                 // Results are inferred: they have exactly the type of the first operand.
                 let other = operands.iter().find(|&&it| !is_same(it));
-                let other = other.or_else(|| results.iter().find(|&&it| self.clash(first, it)));
+                let other =
+                    other.or_else(|| results.iter().find(|&&it| self.is_type_clash(first, it)));
                 if let Some(&other) = other {
                     let message = format!(
                         "requires the same type for all operands and results, found '{}' and '{}'",
-                        self.show(first),
-                        self.show(other)
+                        self.type_text(first),
+                        self.type_text(other)
                     );
-                    self.tell(op, Code::TypesDiffer, message);
+                    self.report(op, Code::TypesDiffer, message);
                 }
             }
             Agreement::Compared => {
                 let second = operands.get(1).copied().unwrap_or_default();
-                if self.clash(first, second) {
+                if self.is_type_clash(first, second) {
                     let message = format!(
                         "requires operands of one type, found '{}' and '{}'",
-                        self.show(first),
-                        self.show(second)
+                        self.type_text(first),
+                        self.type_text(second)
                     );
-                    self.tell(op, Code::TypesDiffer, message);
+                    self.report(op, Code::TypesDiffer, message);
                 } else if let Some(&result) = results.first()
                     && !self.is_same_shape(first, result)
                 {
                     let message = format!(
                         "the result must be `i1`, shaped as '{}', but is '{}'",
-                        self.show(first),
-                        self.show(result)
+                        self.type_text(first),
+                        self.type_text(result)
                     );
-                    self.tell(op, Code::ResultType, message);
+                    self.report(op, Code::ResultType, message);
                 }
             }
             Agreement::Cast(width) => {
                 if let Some(&result) = results.first() {
-                    self.cast(op, first, result, width);
+                    self.check_cast(op, first, result, width);
                 }
             }
         }
     }
 
-    fn cast(&mut self, op: Op, from: Type, to: Type, width: WidthChange) {
+    fn check_cast(&mut self, op: Op, from: Type, to: Type, width: WidthChange) {
         if !self.is_same_shape(from, to) {
             let message = format!(
                 "requires the same shape for all operands and results, found '{}' and '{}'",
-                self.show(from),
-                self.show(to)
+                self.type_text(from),
+                self.type_text(to)
             );
-            self.tell(op, Code::ShapesDiffer, message);
+            self.report(op, Code::ShapesDiffer, message);
             return;
         }
         let (Some(from_width), Some(to_width)) = (self.width(from), self.width(to)) else {
@@ -222,10 +229,10 @@ impl Verifier<'_> {
         if !is_right {
             let message = format!(
                 "the result must be {what}, but '{}' becomes '{}'",
-                self.show(from),
-                self.show(to)
+                self.type_text(from),
+                self.type_text(to)
             );
-            self.tell(op, Code::CastWidth, message);
+            self.report(op, Code::CastWidth, message);
         }
     }
 
@@ -249,21 +256,21 @@ impl Verifier<'_> {
         }
     }
 
-    fn shape(&self, ty: Type) -> Shape<'_> {
+    fn shape(&self, ty: Type) -> TypeShape<'_> {
         match self.ir.interner.type_data(ty) {
-            TypeData::Vector { dims, .. } => Shape::Ranked(dims),
+            TypeData::Vector { dims, .. } => TypeShape::Ranked(dims),
             TypeData::Tensor { dims, .. } | TypeData::MemRef { dims, .. } => {
-                dims.as_deref().map_or(Shape::Unranked, Shape::Ranked)
+                dims.as_deref().map_or(TypeShape::Unranked, TypeShape::Ranked)
             }
-            _ => Shape::Scalar,
+            _ => TypeShape::Scalar,
         }
     }
 
     /// The dimensions of a shaped type, if its rank is known.
     pub(super) fn dims(&self, ty: Type) -> Option<&[Dim]> {
         match self.shape(ty) {
-            Shape::Ranked(dims) => Some(dims),
-            Shape::Unranked | Shape::Scalar => None,
+            TypeShape::Ranked(dims) => Some(dims),
+            TypeShape::Unranked | TypeShape::Scalar => None,
         }
     }
 
@@ -275,9 +282,11 @@ impl Verifier<'_> {
         }
         let kind = |ty: Type| std::mem::discriminant(self.ir.interner.type_data(ty));
         match (self.shape(a), self.shape(b)) {
-            (Shape::Scalar, Shape::Scalar) => true,
-            (Shape::Scalar, _) | (_, Shape::Scalar) => false,
-            (Shape::Ranked(one), Shape::Ranked(other)) => kind(a) == kind(b) && one == other,
+            (TypeShape::Scalar, TypeShape::Scalar) => true,
+            (TypeShape::Scalar, _) | (_, TypeShape::Scalar) => false,
+            (TypeShape::Ranked(one), TypeShape::Ranked(other)) => {
+                kind(a) == kind(b) && one == other
+            }
             _ => kind(a) == kind(b),
         }
     }
@@ -285,7 +294,7 @@ impl Verifier<'_> {
     /// Returns true if two types are the same except for dynamic sizes.
     fn is_compatible(&self, a: Type, b: Type) -> bool {
         let interner = &self.ir.interner;
-        if !self.clash(a, b) {
+        if !self.is_type_clash(a, b) {
             return true;
         }
         let kind = |ty: Type| std::mem::discriminant(interner.type_data(ty));
@@ -295,52 +304,56 @@ impl Verifier<'_> {
         };
         let fits = |(a, b): (&Dim, &Dim)| a == b || *a == Dim::Dynamic || *b == Dim::Dynamic;
         let fit = match (self.shape(a), self.shape(b)) {
-            (Shape::Scalar, _) | (_, Shape::Scalar) => false,
-            (Shape::Ranked(a), Shape::Ranked(b)) => a.len() == b.len() && a.iter().zip(b).all(fits),
+            (TypeShape::Scalar, _) | (_, TypeShape::Scalar) => false,
+            (TypeShape::Ranked(a), TypeShape::Ranked(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(fits)
+            }
             _ => true,
         };
-        fit && !self.clash(interner.element_type(a), interner.element_type(b))
+        fit && !self.is_type_clash(interner.element_type(a), interner.element_type(b))
             && kind(a) == kind(b)
             && encoding(a) == encoding(b)
     }
 
     /// Checks that the second result of an addition with carry is `i1` with the shape of the sum.
-    pub(crate) fn carry(&mut self, op: Op) {
+    pub(crate) fn check_carry(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [sum, carry]) = (&operands[..], &results[..]) else { return };
         let (first, sum, carry) = (*first, *sum, *carry);
-        if let Some(&other) = operands.iter().chain([&sum]).find(|it| self.clash(first, **it)) {
+        if let Some(&other) =
+            operands.iter().chain([&sum]).find(|it| self.is_type_clash(first, **it))
+        {
             let message = format!(
                 "requires one type for both operands and the sum, found '{}' and '{}'",
-                self.show(first),
-                self.show(other)
+                self.type_text(first),
+                self.type_text(other)
             );
-            self.tell(op, Code::TypesDiffer, message);
+            self.report(op, Code::TypesDiffer, message);
         } else if !self.is_same_shape(sum, carry) {
             let message = format!(
                 "the carry must be `i1`, shaped as '{}', but is '{}'",
-                self.show(sum),
-                self.show(carry)
+                self.type_text(sum),
+                self.type_text(carry)
             );
-            self.tell(op, Code::ResultType, message);
+            self.report(op, Code::ResultType, message);
         }
     }
 
     /// Checks that the result has the type of the first operand.
-    pub(crate) fn first_and_result(&mut self, op: Op) {
+    pub(crate) fn check_first_and_result(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [result]) = (&operands[..], &results[..]) else { return };
-        if self.clash(*first, *result) {
+        if self.is_type_clash(*first, *result) {
             let message = format!(
                 "the result has the type of the first operand, '{}', not '{}'",
-                self.show(*first),
-                self.show(*result)
+                self.type_text(*first),
+                self.type_text(*result)
             );
-            self.tell(op, Code::TypesDiffer, message);
+            self.report(op, Code::TypesDiffer, message);
         }
     }
 
-    pub(crate) fn index_cast(&mut self, op: Op) {
+    pub(crate) fn check_index_cast(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([from], [to]) = (&operands[..], &results[..]) else { return };
         let element = |ty: Type| self.ir.interner.element_type(ty);
@@ -352,26 +365,26 @@ impl Verifier<'_> {
         {
             let message = format!(
                 "one of '{}' and '{}' must be of type index",
-                self.show(*from),
-                self.show(*to)
+                self.type_text(*from),
+                self.type_text(*to)
             );
-            self.tell(op, Code::CastTypes, message);
+            self.report(op, Code::CastTypes, message);
         }
     }
 
-    pub(crate) fn select(&mut self, op: Op) {
+    pub(crate) fn check_select(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([condition, yes, no], [result]) = (&operands[..], &results[..]) else { return };
-        if let Some(other) = [no, result].into_iter().find(|it| self.clash(*yes, **it)) {
+        if let Some(other) = [no, result].into_iter().find(|it| self.is_type_clash(*yes, **it)) {
             let message = format!(
                 "requires both values and the result of one type, found '{}' and '{}'",
-                self.show(*yes),
-                self.show(*other)
+                self.type_text(*yes),
+                self.type_text(*other)
             );
-            self.tell(op, Code::TypesDiffer, message);
+            self.report(op, Code::TypesDiffer, message);
         } else if *condition != Type::I1 && *condition != Type::UNKNOWN && *yes != Type::UNKNOWN {
             let is_shaped = self.ir.interner.element_type(*condition) == Type::I1
-                && self.shape(*yes) != Shape::Scalar
+                && self.shape(*yes) != TypeShape::Scalar
                 && self.is_same_shape(*condition, *yes)
                 && match (self.ir.interner.type_data(*condition), self.ir.interner.type_data(*yes))
                 {
@@ -384,15 +397,15 @@ impl Verifier<'_> {
             if !is_shaped {
                 let message = format!(
                     "the condition must be `i1`, or `i1` shaped as '{}', but got '{}'",
-                    self.show(*yes),
-                    self.show(*condition)
+                    self.type_text(*yes),
+                    self.type_text(*condition)
                 );
-                self.tell_at(self.ir.op(op).operands[0].span, Code::OperandType, message);
+                self.report_at(self.ir.op(op).operands[0].span, Code::OperandType, message);
             }
         }
     }
 
-    pub(crate) fn constant(&mut self, op: Op) {
+    pub(crate) fn check_constant(&mut self, op: Op) {
         let Some(value) = self.ir.attr(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let interner = &self.ir.interner;
@@ -405,23 +418,23 @@ impl Verifier<'_> {
             _ => return,
         };
         let result = self.value_type(result);
-        if self.clash(ty, result) {
+        if self.is_type_clash(ty, result) {
             let message = format!(
                 "the value has type '{}', but the result has type '{}'",
-                self.show(ty),
-                self.show(result)
+                self.type_text(ty),
+                self.type_text(result)
             );
-            self.tell(op, Code::TypesDiffer, message);
+            self.report(op, Code::TypesDiffer, message);
             return;
         }
         if let AttrData::String(..) = interner.attr_data(value) {
             let message = "the value of a constant is an integer, a float or elements";
-            self.tell(op, Code::InvalidAttribute, message);
+            self.report(op, Code::InvalidAttribute, message);
             return;
         }
         match interner.type_data(ty) {
             TypeData::Int { sign: Sign::Signed | Sign::Unsigned, .. } => {
-                self.tell(op, Code::ResultType, "integer return type must be signless");
+                self.report(op, Code::ResultType, "integer return type must be signless");
             }
             TypeData::Vector { dims, .. }
                 if dims.iter().any(|it| matches!(it, Dim::Scalable(_))) =>
@@ -430,7 +443,7 @@ impl Verifier<'_> {
                 if interner.str(*text).contains(',') {
                     let message =
                         "the elements of a scalable vector must all be the same (`dense<0>`)";
-                    self.tell(op, Code::ScalableElements, message);
+                    self.report(op, Code::ScalableElements, message);
                 }
             }
             _ => {}
@@ -438,31 +451,31 @@ impl Verifier<'_> {
     }
 
     /// Checks that the bounds and the step of `scf.for` have one type.
-    pub(crate) fn bounds(&mut self, op: Op) {
+    pub(crate) fn check_scf_for_bounds(&mut self, op: Op) {
         let types: Vec<Type> = (0..3).map(|at| self.operand_type(op, at)).collect();
-        if let Some(other) = types.iter().find(|it| self.clash(types[0], **it)) {
+        if let Some(other) = types.iter().find(|it| self.is_type_clash(types[0], **it)) {
             let message = format!(
                 "requires bounds and step of one type, found '{}' and '{}'",
-                self.show(types[0]),
-                self.show(*other)
+                self.type_text(types[0]),
+                self.type_text(*other)
             );
-            self.tell(op, Code::TypesDiffer, message);
+            self.report(op, Code::TypesDiffer, message);
         }
     }
 
     /// Checks that an enum attribute is a number below `end`.
-    pub(crate) fn case_below(&mut self, op: Op, attr: &str, end: i128) {
+    pub(crate) fn check_enum_case(&mut self, op: Op, attr: &str, end: i128) {
         let value = self.ir.attr(op, attr).map(|it| self.ir.interner.attr_data(it));
         if let Some(AttrData::Int { value, .. }) = value
             && !(0..end).contains(value)
         {
             let message = format!("'{attr}' must be below {end}, but is {value}");
-            self.tell(op, Code::AttributeValue, message);
+            self.report(op, Code::AttributeValue, message);
         }
     }
 
     /// Checks that there are as many case values as case destinations.
-    pub(crate) fn cases(&mut self, op: Op) {
+    pub(crate) fn check_case_count(&mut self, op: Op) {
         let n_cases = self.ir.extra(op).successors.len() - 1;
         let Some(values) = self.ir.attr(op, "case_values") else { return };
         let AttrData::Elements(_, ty) = self.ir.interner.attr_data(values) else { return };
@@ -471,7 +484,7 @@ impl Verifier<'_> {
             let message = format!(
                 "number of case values ({n}) should match number of case destinations ({n_cases})"
             );
-            self.tell(op, Code::CaseCount, message);
+            self.report(op, Code::CaseCount, message);
         }
     }
 }

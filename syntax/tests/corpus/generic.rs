@@ -3,7 +3,7 @@
 use noisy_syntax::Source;
 use noisy_syntax::print::{Tool, generic_as};
 
-use crate::normal::normal;
+use crate::normal::normalize;
 use crate::oracle;
 use crate::programs::programs;
 
@@ -11,8 +11,8 @@ use crate::programs::programs;
 fn prints_the_generic_form_of_mlir_opt() {
     for program in programs() {
         let source = Source::new(&program.text);
-        let found = normal(&generic_as(source.ir(), Tool::Mlir19));
-        assert_eq!(found, normal(&program.generic), "{}", program.name);
+        let found = normalize(&generic_as(source.ir(), Tool::Mlir19));
+        assert_eq!(found, normalize(&program.generic), "{}", program.name);
     }
 }
 

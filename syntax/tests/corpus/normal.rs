@@ -22,10 +22,10 @@ enum Piece<'a> {
 }
 
 /// Returns the normalized text.
-pub(crate) fn normal(text: &str) -> String {
+pub(crate) fn normalize(text: &str) -> String {
     let (aliases, body) = split_aliases(text);
     let body = expand(&body, &aliases);
-    let pieces = pieces(&body);
+    let pieces = split_pieces(&body);
     // The parent of each scope, and the definitions in each scope.
     let mut parents = vec![0];
     let mut scopes = vec![HashMap::new()];
@@ -115,7 +115,7 @@ fn split_aliases(text: &str) -> (HashMap<String, String>, String) {
 
 fn expand(text: &str, aliases: &HashMap<String, String>) -> String {
     let mut out = String::new();
-    for piece in pieces(text) {
+    for piece in split_pieces(text) {
         match piece {
             Piece::Value(it, _) | Piece::Block(it, _) | Piece::Other(it) => out.push_str(it),
             Piece::Alias(it) => out.push_str(aliases.get(it).map_or(it, String::as_str)),
@@ -126,7 +126,7 @@ fn expand(text: &str, aliases: &HashMap<String, String>) -> String {
     out
 }
 
-fn pieces(text: &str) -> Vec<Piece<'_>> {
+fn split_pieces(text: &str) -> Vec<Piece<'_>> {
     let bytes = text.as_bytes();
     let is_name = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'$' | b'.' | b'_' | b'-');
     let mut out = Vec::new();
@@ -198,6 +198,6 @@ module {
 }
 ";
     let strip = |it: &str| it.replace("  ^bb1", "^bb1");
-    assert_eq!(normal(&strip(one)), normal(other));
-    assert_ne!(normal(&strip(one)), normal(&other.replace("#1", "#0")));
+    assert_eq!(normalize(&strip(one)), normalize(other));
+    assert_ne!(normalize(&strip(one)), normalize(&other.replace("#1", "#0")));
 }

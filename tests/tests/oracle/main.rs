@@ -31,7 +31,7 @@ const DIALECTS: [&str; 7] = ["affine", "arith", "builtin", "cf", "func", "memref
 const TOOLS: [&str; 3] = ["mlir-opt-19", "/usr/lib/llvm-19/bin/mlir-opt", "mlir-opt"];
 
 /// The command `mlir-opt` of LLVM 19, if it is installed.
-fn tool() -> Option<&'static str> {
+fn find_mlir_opt() -> Option<&'static str> {
     let found = TOOLS.into_iter().find(|it| {
         let version = Command::new(it).arg("--version").output();
         version.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("version 19."))
@@ -76,8 +76,8 @@ fn corpus() -> Vec<(String, String)> {
 }
 
 /// A probed value with the facts of our analysis.
-struct Probed {
-    chunk: String,
+struct Probe {
+    program: String,
     value: String,
     constant: Constant,
     text: String,
@@ -87,7 +87,7 @@ struct Probed {
 
 /// Returns true if a function may be called from outside, or by a live call in a function that may
 /// be called.
-fn is_called(document: &Document, function: Op, through: &mut Vec<Op>) -> bool {
+fn may_be_called(document: &Document, function: Op, through: &mut Vec<Op>) -> bool {
     let (ir, integers) = (document.ir(), document.integers());
     let (calls, is_all) = flow::calls_of(ir, function);
     if !is_all || !flow::is_private(ir, function) {
@@ -102,17 +102,17 @@ fn is_called(document: &Document, function: Op, through: &mut Vec<Op>) -> bool {
     };
     calls.into_iter().filter(is_made).any(|call| {
         let caller = flow::caller(ir, call);
-        caller.is_some_and(|it| !through.contains(&it) && is_called(document, it, through))
+        caller.is_some_and(|it| !through.contains(&it) && may_be_called(document, it, through))
     })
 }
 
 /// Returns a text with probes, and adds their facts to `probes`.
-fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
+fn with_probes(name: &str, text: &str, probes: &mut Vec<Probe>) -> String {
     let document = Document::new(text);
     let (ir, integers) = (document.ir(), document.integers());
     let mut inserts: Vec<(usize, String)> = Vec::new();
     let functions = flow::functions(ir);
-    let alone = functions.iter().filter(|it| !is_called(&document, **it, &mut Vec::new()));
+    let alone = functions.iter().filter(|it| !may_be_called(&document, **it, &mut Vec::new()));
     let alone: Vec<Op> = alone.copied().collect();
     let mut probe = |values: &[Value], at: usize, remainder: Option<Op>| {
         for &value in values {
@@ -131,11 +131,11 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
             let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
             let is_alone = function.is_some_and(|it| alone.contains(&it));
             let constant = if is_alone { Constant::Bottom } else { integers.constant(ir, value) };
-            probes.push(Probed {
-                chunk: name.to_owned(),
+            probes.push(Probe {
+                program: name.to_owned(),
                 value: shown,
                 constant,
-                text: text_of(constant, integers.elements(constant)),
+                text: constant_text(constant, integers.elements(constant)),
                 operands: remainder.and_then(|it| Some((operand(it, 0)?, operand(it, 1)?))),
             });
         }
@@ -175,14 +175,14 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
 }
 
 /// The result of the tool at a probe.
-enum Found {
+enum ProbeResult {
     Constant(String),
     /// The operand is not a constant: the kind of its defining op, or `Label` for an argument.
     Other(OpKind),
 }
 
 /// Runs a pass of the tool and returns the operands of the probes, by id.
-fn run(tool: &str, pass: &str, path: &Path) -> HashMap<usize, Found> {
+fn run_pass(tool: &str, pass: &str, path: &Path) -> HashMap<usize, ProbeResult> {
     let output = Command::new(tool)
         .args([pass, "--split-input-file", "--mlir-print-op-generic"])
         .arg("--allow-unregistered-dialect")
@@ -209,10 +209,10 @@ fn run(tool: &str, pass: &str, path: &Path) -> HashMap<usize, Found> {
                 let constant = attr.map_or(Constant::Unknown, |it| Constant::of_attr(ir, it, ty));
                 let elements = attr.and_then(|it| elements(ir, it, ty));
                 let elements = elements.filter(|_| matches!(constant, Constant::Other(_)));
-                Found::Constant(text_of(constant, elements.as_deref()))
+                ProbeResult::Constant(constant_text(constant, elements.as_deref()))
             }
-            Def::Result(defining_op, _) => Found::Other(ir.op(defining_op).kind),
-            Def::Argument(..) => Found::Other(OpKind::Label),
+            Def::Result(defining_op, _) => ProbeResult::Other(ir.op(defining_op).kind),
+            Def::Argument(..) => ProbeResult::Other(OpKind::Label),
         };
         out.insert(id, found);
     });
@@ -221,7 +221,7 @@ fn run(tool: &str, pass: &str, path: &Path) -> HashMap<usize, Found> {
 
 /// Returns a text for a constant that does not depend on the document. All other attributes have
 /// the same text, because their ids differ between documents.
-fn text_of(constant: Constant, elements: Option<&[Constant]>) -> String {
+fn constant_text(constant: Constant, elements: Option<&[Constant]>) -> String {
     match elements {
         Some(it) => it.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         None => constant.to_string(),
@@ -229,32 +229,35 @@ fn text_of(constant: Constant, elements: Option<&[Constant]>) -> String {
 }
 
 /// Compares the facts of both tools. Returns the statistics, and the errors line by line.
-fn compare(pass: &str, probes: &[Probed], found: &HashMap<usize, Found>) -> (String, String) {
+fn compare(pass: &str, probes: &[Probe], found: &HashMap<usize, ProbeResult>) -> (String, String) {
     let (mut n_known, mut n_more, mut n_dead, mut n_missed, mut n_wrong) = (0, 0, 0, 0, 0);
     let mut wrong = String::new();
     let mut n_removed = 0;
     for (id, probe) in probes.iter().enumerate() {
         let Some(found) = found.get(&id) else { continue };
         match found {
-            Found::Constant(theirs) => {
+            ProbeResult::Constant(theirs) => {
                 n_known += 1;
                 let ours = probe.constant;
                 if ours == Constant::Bottom {
                     n_dead += 1;
                 } else if ours == Constant::Unknown {
                     n_missed += 1;
-                    let _ =
-                        writeln!(wrong, "{pass} missed {theirs}: {} {}", probe.chunk, probe.value);
+                    let _ = writeln!(
+                        wrong,
+                        "{pass} missed {theirs}: {} {}",
+                        probe.program, probe.value
+                    );
                 } else if probe.text != *theirs {
                     n_wrong += 1;
                     let _ = writeln!(
                         wrong,
                         "contradicted {theirs} by {}: {} {}",
-                        probe.text, probe.chunk, probe.value
+                        probe.text, probe.program, probe.value
                     );
                 }
             }
-            Found::Other(kind) => {
+            ProbeResult::Other(kind) => {
                 n_more += usize::from(probe.constant.is_known());
                 if let Some((a, b)) = probe.operands
                     && !matches!(*kind, OpKind::ArithRemsi | OpKind::ArithRemui)
@@ -265,7 +268,7 @@ fn compare(pass: &str, probes: &[Probed], found: &HashMap<usize, Found>) -> (Str
                         let _ = writeln!(
                             wrong,
                             "missed why {a} mod {b} is removed: {} {}",
-                            probe.chunk, probe.value
+                            probe.program, probe.value
                         );
                     }
                 }
@@ -281,24 +284,24 @@ fn compare(pass: &str, probes: &[Probed], found: &HashMap<usize, Found>) -> (Str
 
 #[test]
 fn constants_and_ranges_agree_with_mlir_opt_on_the_corpus() {
-    let Some(tool) = tool() else { return };
+    let Some(tool) = find_mlir_opt() else { return };
     let programs = corpus();
     assert!(programs.len() > 25, "only {} programs", programs.len());
-    agree_on(tool, &programs, "probed", 0);
+    assert_agreement(tool, &programs, "probed", 0);
 }
 
 #[test]
 fn constants_and_ranges_agree_with_mlir_opt_on_random_programs() {
-    let Some(tool) = tool() else { return };
+    let Some(tool) = find_mlir_opt() else { return };
     let programs: Vec<(String, String)> =
         (0..220).map(|seed| (format!("seed {seed}"), programs::program(seed))).collect();
     // The second pass also folds ops with equal operands, and its ranges flow through calls.
-    agree_on(tool, &programs, "random", 500);
+    assert_agreement(tool, &programs, "random", 500);
 }
 
 /// Runs the tool on programs, given with their names, and compares the facts. Fewer than one in
 /// `one_in` facts of the second pass may be missed; if it is 0, none.
-fn agree_on(tool: &str, chunks: &[(String, String)], file: &str, one_in: usize) {
+fn assert_agreement(tool: &str, chunks: &[(String, String)], file: &str, one_in: usize) {
     let mut probes = Vec::new();
     let texts: Vec<String> =
         chunks.iter().map(|(name, text)| with_probes(name, text, &mut probes)).collect();
@@ -307,7 +310,7 @@ fn agree_on(tool: &str, chunks: &[(String, String)], file: &str, one_in: usize) 
     let mut wrong = String::new();
     println!("{} chunks, {} probes", chunks.len(), probes.len());
     for pass in ["--sccp", "--int-range-optimizations"] {
-        let found = run(tool, pass, &path);
+        let found = run_pass(tool, pass, &path);
         let (figure, mut of_pass) = compare(pass, &probes, &found);
         println!("{figure}");
         if one_in > 0 && pass != "--sccp" {

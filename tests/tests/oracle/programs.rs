@@ -43,7 +43,7 @@ const SHAPES: [&str; 5] =
 struct Writer {
     state: u64,
     out: String,
-    n: usize,
+    n_names: usize,
     /// Number of earlier functions, which may be called.
     n_callees: usize,
     /// The visible values, with their types.
@@ -56,7 +56,7 @@ pub(crate) fn program(seed: u64) -> String {
     let mut it = Writer {
         state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
         out: String::new(),
-        n: 0,
+        n_names: 0,
         scope: Vec::new(),
         n_callees: 0,
         is_main: false,
@@ -67,11 +67,11 @@ pub(crate) fn program(seed: u64) -> String {
     it.out.push_str("memref.global \"private\" constant @s : memref<4xi8> = dense<7>\n");
     for at in 0..seed as usize % 3 {
         it.n_callees = at;
-        it.function(&format!("private @callee{at}"), 6);
+        it.write_function(&format!("private @callee{at}"), 6);
     }
     it.n_callees = seed as usize % 3;
     it.is_main = true;
-    it.function("@main", 10 + (seed % 25) as usize);
+    it.write_function("@main", 10 + (seed % 25) as usize);
     it.out
 }
 
@@ -102,7 +102,7 @@ impl Writer {
         self.below(n) == 0
     }
 
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    fn choose<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 
@@ -112,8 +112,8 @@ impl Writer {
     }
 
     fn name(&mut self) -> String {
-        self.n += 1;
-        format!("%v{}", self.n)
+        self.n_names += 1;
+        format!("%v{}", self.n_names)
     }
 
     /// Writes an op with one result, and adds the result to the scope.
@@ -126,7 +126,7 @@ impl Writer {
 
     fn number(&mut self, ty: &str) -> String {
         match width(element(ty)) {
-            Some(1) => self.of(&["true", "false"]).to_owned(),
+            Some(1) => self.choose(&["true", "false"]).to_owned(),
             Some(width) => {
                 let most = i128::MAX >> (128 - width);
                 let n = self.below(64) as i128;
@@ -135,7 +135,7 @@ impl Writer {
                 all[self.below(all.len())].to_string()
             }
             None => self
-                .of(&["0.0", "-0.0", "1.0", "-1.5", "0.1", "3.0e9", "1.0e-3", "65504.0", "2.5"])
+                .choose(&["0.0", "-0.0", "1.0", "-1.5", "0.1", "3.0e9", "1.0e-3", "65504.0", "2.5"])
                 .to_owned(),
         }
     }
@@ -189,15 +189,15 @@ impl Writer {
         if self.one_in(3) {
             return "%n".to_owned();
         }
-        let number = self.of(&["0", "1", "-1", "2", "7", "-8", "4294967296", "-4294967297"]);
+        let number = self.choose(&["0", "1", "-1", "2", "7", "-8", "4294967296", "-4294967297"]);
         self.define("index", &format!("arith.constant {number} : index"))
     }
 
     fn integer(&mut self) -> &'static str {
-        self.of(&INTEGERS)
+        self.choose(&INTEGERS)
     }
 
-    fn function(&mut self, name: &str, size: usize) {
+    fn write_function(&mut self, name: &str, size: usize) {
         self.scope.clear();
         let _ = writeln!(
             self.out,
@@ -213,47 +213,47 @@ impl Writer {
         ] {
             self.scope.push((name.to_owned(), ty.to_owned()));
         }
-        self.ops(size, 0);
+        self.write_ops(size, 0);
         if self.one_in(2) {
-            self.blocks();
+            self.write_blocks();
         }
         let last = self.value("i32");
         self.line(&format!("return {last} : i32\n}}"));
     }
 
-    fn ops(&mut self, size: usize, depth: usize) {
+    fn write_ops(&mut self, size: usize, depth: usize) {
         for _ in 0..size {
             if depth < 2 && self.one_in(6) {
-                self.nested(depth);
+                self.write_nested_op(depth);
             } else {
-                self.op();
+                self.write_op();
             }
         }
     }
 
-    fn op(&mut self) {
+    fn write_op(&mut self) {
         match self.below(30) {
             0..=8 => {
-                let ty = if self.one_in(5) { self.of(&SHAPES) } else { self.integer() };
+                let ty = if self.one_in(5) { self.choose(&SHAPES) } else { self.integer() };
                 let ty = if width(element(ty)).is_none() { "i8" } else { ty };
                 let (mut a, b) = (self.value(ty), self.value(ty));
                 if self.one_in(12) {
                     a.clone_from(&b);
                 }
-                let op = self.of(&BINARY);
+                let op = self.choose(&BINARY);
                 // The overflow of constants is undefined, so that the tools may differ.
                 let is_open = ["%a", "%b", "%n", "%x"].contains(&a.as_str()) && a != b;
                 let flags = if FLAGGED.contains(&op) && is_open && self.is_main {
-                    self.of(&[" overflow<nsw>", " overflow<nuw>", " overflow<nsw, nuw>"])
+                    self.choose(&[" overflow<nsw>", " overflow<nuw>", " overflow<nsw, nuw>"])
                 } else {
                     ""
                 };
                 self.define(ty, &format!("arith.{op} {a}, {b}{flags} : {ty}"));
             }
             9..=10 => {
-                let ty = self.of(&["i8", "i16", "i32", "i64"]);
+                let ty = self.choose(&["i8", "i16", "i32", "i64"]);
                 let (a, b, op, name) =
-                    (self.value(ty), self.value(ty), self.of(&EXTENDED), self.name());
+                    (self.value(ty), self.value(ty), self.choose(&EXTENDED), self.name());
                 let second = if op == "addui_extended" { "i1" } else { ty };
                 let types = if second == "i1" { format!("{ty}, i1") } else { ty.to_owned() };
                 self.line(&format!("{name}, {name}b = arith.{op} {a}, {b} : {types}"));
@@ -264,7 +264,7 @@ impl Writer {
                 let _ = self.condition();
             }
             14..=15 => {
-                let ty = if self.one_in(4) { self.of(&SHAPES) } else { self.integer() };
+                let ty = if self.one_in(4) { self.choose(&SHAPES) } else { self.integer() };
                 let (c, a, b) = (self.value("i1"), self.value(ty), self.value(ty));
                 self.define(ty, &format!("arith.select {c}, {a}, {b} : {ty}"));
             }
@@ -299,18 +299,19 @@ impl Writer {
                 self.define(to, &format!("arith.bitcast {a} : {from} to {to}"));
             }
             20..=21 => {
-                let ty = self.of(&["f32", "f32", "f64", "f16", "bf16", "vector<2xf32>"]);
-                let (a, b, op) = (self.value(ty), self.value(ty), self.of(&FLOATS));
+                let ty = self.choose(&["f32", "f32", "f64", "f16", "bf16", "vector<2xf32>"]);
+                let (a, b, op) = (self.value(ty), self.value(ty), self.choose(&FLOATS));
                 self.define(ty, &format!("arith.{op} {a}, {b} : {ty}"));
             }
             22 => {
-                let ty = self.of(&["f32", "f64", "f16"]);
-                let (a, b, order) = (self.value(ty), self.value(ty), self.of(&ORDERS));
+                let ty = self.choose(&["f32", "f64", "f16"]);
+                let (a, b, order) = (self.value(ty), self.value(ty), self.choose(&ORDERS));
                 self.define("i1", &format!("arith.cmpf {order}, {a}, {b} : {ty}"));
             }
             23 => {
-                let (ty, float) = (self.of(&["i8", "i32", "i64"]), self.of(&["f32", "f64", "f16"]));
-                let op = self.of(&["sitofp", "uitofp", "fptosi", "fptoui"]);
+                let (ty, float) =
+                    (self.choose(&["i8", "i32", "i64"]), self.choose(&["f32", "f64", "f16"]));
+                let op = self.choose(&["sitofp", "uitofp", "fptosi", "fptoui"]);
                 let (from, to) = if op.starts_with("fp") { (float, ty) } else { (ty, float) };
                 let a = self.value(from);
                 self.define(to, &format!("arith.{op} {a} : {from} to {to}"));
@@ -352,18 +353,18 @@ impl Writer {
                 self.define("index", &format!("memref.dim {m}, {at} : memref<?x5xi32>"));
             }
             28 => {
-                let (g, m) = (self.of(&["g", "s"]), self.name());
+                let (g, m) = (self.choose(&["g", "s"]), self.name());
                 let (ty, element) =
                     if g == "g" { ("memref<2x2xi32>", "i32") } else { ("memref<4xi8>", "i8") };
                 self.line(&format!("{m} = memref.get_global @{g} : {ty}"));
-                let at = self.of(&["0", "1"]);
+                let at = self.choose(&["0", "1"]);
                 let index = if g == "g" { format!("{at}, 1") } else { at.to_owned() };
                 if self.one_in(2) {
                     self.define(element, &format!("affine.load {m}[{index}] : {ty}"));
                 } else {
                     let i = self.define("index", &format!("arith.constant {at} : index"));
                     let index = if g == "g" { format!("{i}, {i}") } else { i };
-                    let op = self.of(&["memref.load", "affine.load"]);
+                    let op = self.choose(&["memref.load", "affine.load"]);
                     self.define(element, &format!("{op} {m}[{index}] : {ty}"));
                 }
             }
@@ -389,22 +390,22 @@ impl Writer {
             return self.value("i1");
         }
         let ty = self.integer();
-        let (a, b, predicate) = (self.value(ty), self.value(ty), self.of(&PREDICATES));
+        let (a, b, predicate) = (self.value(ty), self.value(ty), self.choose(&PREDICATES));
         self.define("i1", &format!("arith.cmpi {predicate}, {a}, {b} : {ty}"))
     }
 
     /// Writes the ops of a region. Their results are not visible afterwards.
-    fn region(&mut self, args: &[(String, &str)], depth: usize, end: impl FnOnce(&mut Self)) {
+    fn write_region(&mut self, args: &[(String, &str)], depth: usize, end: impl FnOnce(&mut Self)) {
         let n = self.scope.len();
         self.scope.extend(args.iter().map(|(name, ty)| (name.clone(), (*ty).to_owned())));
         let size = 1 + self.below(5);
-        self.ops(size, depth + 1);
+        self.write_ops(size, depth + 1);
         end(self);
         self.scope.truncate(n);
     }
 
-    fn nested(&mut self, depth: usize) {
-        let ty = self.of(&["i8", "i32", "index", "i1"]);
+    fn write_nested_op(&mut self, depth: usize) {
+        let ty = self.choose(&["i8", "i32", "index", "i1"]);
         let (name, init, other) = (self.name(), self.value(ty), self.value("i32"));
         let give = move |it: &mut Self| {
             let last = it.value(ty);
@@ -418,21 +419,21 @@ impl Writer {
             0 => {
                 let c = self.condition();
                 self.line(&format!("{name} = scf.if {c} -> ({ty}) {{"));
-                self.region(&[], depth, give);
+                self.write_region(&[], depth, give);
                 self.line("} else {");
-                self.region(&[], depth, give);
+                self.write_region(&[], depth, give);
                 self.line("}");
             }
             1..=2 => {
                 let bounds = [self.bound(), self.bound()];
-                let step = self.of(&["1", "3", "9223372036854775807"]);
+                let step = self.choose(&["1", "3", "9223372036854775807"]);
                 let step = self.define("index", &format!("arith.constant {step} : index"));
                 let (count, p, q) = (self.name(), self.name(), self.name());
                 self.line(&format!(
                     "{name}, {name}b = scf.for {count} = {} to {} step {step} iter_args({p} = {init}, {q} = {other}) -> ({ty}, i32) {{",
                     bounds[0], bounds[1]
                 ));
-                self.region(&[(count, "index"), (p, ty), (q, "i32")], depth, |it| {
+                self.write_region(&[(count, "index"), (p, ty), (q, "i32")], depth, |it| {
                     let (first, second) = (it.value(ty), it.value("i32"));
                     it.line(&format!("scf.yield {first}, {second} : {ty}, i32"));
                 });
@@ -444,46 +445,46 @@ impl Writer {
             3 => {
                 let (p, moved) = (self.name(), self.name());
                 self.line(&format!("{name} = scf.while ({p} = {init}) : ({ty}) -> {ty} {{"));
-                self.region(&[(p, ty)], depth, |it| {
+                self.write_region(&[(p, ty)], depth, |it| {
                     let (c, passed) = (it.condition(), it.value(ty));
                     it.line(&format!("scf.condition({c}) {passed} : {ty}"));
                 });
                 self.line(&format!("}} do {{\n^bb0({moved}: {ty}):"));
-                self.region(&[(moved, ty)], depth, give);
+                self.write_region(&[(moved, ty)], depth, give);
                 self.line("}");
             }
             4 => {
                 let c = self.value("index");
                 self.line(&format!("{name} = scf.index_switch {c} -> {ty}\ncase 0 {{"));
-                self.region(&[], depth, give);
+                self.write_region(&[], depth, give);
                 self.line("}\ncase 7 {");
-                self.region(&[], depth, give);
+                self.write_region(&[], depth, give);
                 self.line("}\ndefault {");
-                self.region(&[], depth, give);
+                self.write_region(&[], depth, give);
                 self.line("}");
             }
             5 => {
                 self.line(&format!("{name} = scf.execute_region -> {ty} {{"));
-                self.region(&[], depth, give);
+                self.write_region(&[], depth, give);
                 self.line("}");
             }
             6 => {
                 let (i, p) = (self.name(), self.name());
                 let bounds =
-                    self.of(&["0 to 10", "3 to 3", "5 to 0", "0 to 1", "-4 to 100 step 7"]);
+                    self.choose(&["0 to 10", "3 to 3", "5 to 0", "0 to 1", "-4 to 100 step 7"]);
                 self.line(&format!(
                     "{name} = affine.for {i} = {bounds} iter_args({p} = {init}) -> ({ty}) {{"
                 ));
-                self.region(&[(i, "index"), (p, ty)], depth, give_affine);
+                self.write_region(&[(i, "index"), (p, ty)], depth, give_affine);
                 self.line("}");
             }
             _ => {
-                let set = self.of(&["(d0 >= 0)", "(d0 - 3 == 0)", "(0 == 0)", "(-1 >= 0)"]);
+                let set = self.choose(&["(d0 >= 0)", "(d0 - 3 == 0)", "(0 == 0)", "(-1 >= 0)"]);
                 let n = self.define("index", "affine.apply affine_map<() -> (3)>()");
                 self.line(&format!("{name} = affine.if affine_set<(d0) : {set}>({n}) -> {ty} {{"));
-                self.region(&[], depth, give_affine);
+                self.write_region(&[], depth, give_affine);
                 self.line("} else {");
-                self.region(&[], depth, give_affine);
+                self.write_region(&[], depth, give_affine);
                 self.line("}");
             }
         }
@@ -491,9 +492,9 @@ impl Writer {
     }
 
     /// Ends the body with several blocks, which branch forward and sometimes backward.
-    fn blocks(&mut self) {
+    fn write_blocks(&mut self) {
         let n = 2 + self.below(4);
-        let first = self.n;
+        let first = self.n_names;
         let start = self.value("i32");
         self.line(&format!("cf.br ^l{first}_0({start} : i32)"));
         let outer = self.scope.len();
@@ -501,7 +502,7 @@ impl Writer {
             let arg = self.name();
             self.line(&format!("^l{first}_{block}({arg}: i32):"));
             self.scope.push((arg, "i32".to_owned()));
-            self.ops(3, 1);
+            self.write_ops(3, 1);
             let (a, b) = (self.value("i32"), self.value("i32"));
             let target = |it: &mut Self| {
                 let to = if it.one_in(4) { it.below(n) } else { (block + 1 + it.below(2)).min(n) };

@@ -8,18 +8,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use noisy_analyses::Document;
-use noisy_analyses::repair::placement::extract::{Calls, MOST_COPIES, Objective, Request, extract};
-use noisy_placement::{
-    Instance, Limits, Node, NodeRule, Optimality, Placement, Site, Steps, place,
+use noisy_analyses::repair::placement::extract::{
+    ExtractionRequest, LiveCalls, MAX_COPIES, Objective, extract,
 };
-use noisy_tests::certificate::{check, judge, system};
+use noisy_placement::{
+    EnabledSteps, Instance, Node, NodeRule, Optimality, Placement, PlacementLimits, Site, place,
+};
+use noisy_tests::certificate::{certificate_system, check_placement, verify_system};
 use serde_json::{Value, json};
 
 use forgeries::FORGERIES;
 
 /// Limits with which the placement is the same on every machine.
-fn limits(work: u64) -> Limits {
-    Limits { time: None, work: Some(work), ..Limits::default() }
+fn limits(work: u64) -> PlacementLimits {
+    PlacementLimits { time: None, work: Some(work), ..PlacementLimits::default() }
 }
 
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
@@ -42,7 +44,7 @@ fn every_program_of_the_suite_is_placed_and_proven() {
     let (mut n_placed, mut n_reduced) = (0, 0);
     for path in paths {
         let document = Document::new(&fs::read_to_string(&path).unwrap());
-        let calls = Calls::new(&document);
+        let calls = LiveCalls::new(&document);
         for function in document.ir().functions() {
             for (objective, replace) in [
                 (Objective::Executed, false),
@@ -50,12 +52,18 @@ fn every_program_of_the_suite_is_placed_and_proven() {
                 (Objective::Executed, true),
             ] {
                 let (functions, closed) = (&[function][..], &HashSet::default());
-                let copies = MOST_COPIES;
-                let request = Request { functions, closed, objective, replace, copies };
+                let copies = MAX_COPIES;
+                let request = ExtractionRequest {
+                    functions,
+                    excluded: closed,
+                    objective,
+                    replace,
+                    max_copies: copies,
+                };
                 let Ok(question) = extract(&document, &calls, &request) else { continue };
                 let Ok(placement) = place(&question.instance, &limits(5_000_000)) else { continue };
                 let name = document.function_name(function);
-                if let Err(why) = check(&question.instance, &placement) {
+                if let Err(why) = check_placement(&question.instance, &placement) {
                     panic!("{}: @{name}: {why}", path.display());
                 }
                 assert_eq!(placement.proof, Optimality::Optimal, "{}: @{name}", path.display());
@@ -155,25 +163,26 @@ fn adders_instance(random: &mut Random, n: u32) -> Instance {
 }
 
 #[test]
-fn local_cuts_stand_before_the_judge() {
+fn local_cuts_pass_verification() {
     let mut random = Random(17);
     let mut n_cut = 0;
     for round in 0..12 {
         let instance = adders_instance(&mut random, 90);
         let mut limits = limits(1_000_000 << (round % 6));
         limits.steps =
-            Steps { branch: false, frontier_dp: false, fix: round % 2 == 0, ..limits.steps };
+            EnabledSteps { branch: false, frontier_dp: false, fix: round % 2 == 0, ..limits.steps };
         let placement = place(&instance, &limits).unwrap();
-        if let Err(why) = check(&instance, &placement) {
+        if let Err(why) = check_placement(&instance, &placement) {
             panic!("{why}\n{placement:?}\n{instance:?}");
         }
-        n_cut += usize::from(system(&instance, &placement).to_string().contains("\"cut\""));
+        n_cut +=
+            usize::from(certificate_system(&instance, &placement).to_string().contains("\"cut\""));
     }
     assert!(n_cut > 2, "{n_cut} with cuts");
 }
 
 #[test]
-fn random_placements_stand_before_the_judge() {
+fn random_placements_pass_verification() {
     let mut random = Random(5);
     let (mut n_placed, mut by_cores) = (0, 0);
     for _ in 0..600 {
@@ -182,12 +191,12 @@ fn random_placements_stand_before_the_judge() {
         let mut limits = limits(1_000 << random.below(12));
         limits.steps.sweep_first = n.is_multiple_of(2);
         let Ok(placement) = place(&instance, &limits) else { continue };
-        if let Err(why) = check(&instance, &placement) {
+        if let Err(why) = check_placement(&instance, &placement) {
             panic!("{why}\n{placement:?}\n{instance:?}");
         }
         n_placed += 1;
         by_cores += usize::from(placement.certificate.bound() == placement.cost);
-        assert!(placement.certificate.disjoint().len() as u64 <= placement.cost);
+        assert!(placement.certificate.disjoint_cores().len() as u64 <= placement.cost);
     }
     assert!(n_placed > 300 && by_cores > n_placed / 2, "{n_placed}, {by_cores}");
 }
@@ -205,14 +214,14 @@ fn squarings() -> (Instance, Placement) {
 }
 
 #[test]
-fn the_judge_is_not_deceived() {
+fn false_claims_are_rejected() {
     let (instance, placement) = squarings();
-    assert_eq!(check(&instance, &placement), Ok(()));
-    assert_eq!((placement.cost, placement.certificate.disjoint().len()), (3, 3));
+    assert_eq!(check_placement(&instance, &placement), Ok(()));
+    assert_eq!((placement.cost, placement.certificate.disjoint_cores().len()), (3, 3));
     let deceive = |with: &dyn Fn(&mut Placement)| {
         let mut placement = placement.clone();
         with(&mut placement);
-        assert!(check(&instance, &placement).is_err(), "{placement:?}");
+        assert!(check_placement(&instance, &placement).is_err(), "{placement:?}");
     };
     deceive(&|it| {
         it.sites.pop();
@@ -225,7 +234,7 @@ fn the_judge_is_not_deceived() {
 
 /// Runs `verify_certificate.py` on a certificate. Returns true if it exits with 0, and the first
 /// line of its output.
-fn script(name: &str, certificate: &str) -> (bool, Value) {
+fn run_verifier_script(name: &str, certificate: &str) -> (bool, Value) {
     let file = format!("noisy-certificate-{}-{name}.json", std::process::id());
     let path = std::env::temp_dir().join(file);
     fs::write(&path, certificate).unwrap();
@@ -272,14 +281,18 @@ fn proven_by_level() -> Value {
 }
 
 #[test]
-fn levels_are_verified_twice_and_forged_ones_refused_twice() {
+fn both_verifiers_reject_forged_level_proofs() {
     let say = |system: &Value| {
         let whole = json!({
             "format": "noisy-certificate", "version": 1, "objective": "executed", "replace": false,
             "systems": [system], "left": [],
         });
-        let (is_verified, words) = script("level", &whole.to_string());
-        (is_verified, words["why"].as_str().unwrap_or_default().to_owned(), judge(system).err())
+        let (is_verified, words) = run_verifier_script("level", &whole.to_string());
+        (
+            is_verified,
+            words["why"].as_str().unwrap_or_default().to_owned(),
+            verify_system(system).err(),
+        )
     };
     assert_eq!(say(&proven_by_level()), (true, String::new(), None));
     let forgeries: &[(&str, &str, Value)] = &[
@@ -314,7 +327,7 @@ fn levels_are_verified_twice_and_forged_ones_refused_twice() {
 }
 
 #[test]
-fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
+fn both_verifiers_reject_forged_certificates() {
     let mut random = Random(11);
     let mut n_placed = 0;
     let mut n_forged = vec![0; FORGERIES.len()];
@@ -326,7 +339,8 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
         limits.steps.sweep_first = n_placed % 2 == 0;
         if n_placed % 3 == 2 {
             // Without these steps, only the cuts prove the bound.
-            limits.steps = Steps { branch: false, frontier_dp: false, fix: false, ..limits.steps };
+            limits.steps =
+                EnabledSteps { branch: false, frontier_dp: false, fix: false, ..limits.steps };
             limits.work = Some(30_000_000);
         }
         let Ok(placement) = place(&instance, &limits) else { continue };
@@ -334,7 +348,7 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
             continue;
         }
         n_placed += 1;
-        let mut system = system(&instance, &placement);
+        let mut system = certificate_system(&instance, &placement);
         system["functions"] = json!([{ "index": 0, "name": "f" }]);
         let whole = |system: &Value| {
             let systems = [system];
@@ -345,22 +359,22 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
             .to_string()
         };
         let name = format!("{n_placed}");
-        let (is_verified, words) = script(&name, &whole(&system));
+        let (is_verified, words) = run_verifier_script(&name, &whole(&system));
         assert!(is_verified, "{words} {system}");
         let (cost, bound) = (placement.cost, placement.lower_bound);
         let wanted = json!({ "verified": true, "function": "f", "cost": cost, "bound": bound });
         assert_eq!(words, wanted);
-        assert!(judge(&system).is_ok());
+        assert!(verify_system(&system).is_ok());
         for ((why, forge), n_forged) in FORGERIES.iter().zip(&mut n_forged) {
             let mut forged = system.clone();
             if *n_forged > 2 || !forge(&mut forged) {
                 continue;
             }
             *n_forged += 1;
-            let (is_verified, words) = script(&name, &whole(&forged));
+            let (is_verified, words) = run_verifier_script(&name, &whole(&forged));
             let said = words["why"].as_str().unwrap_or_default();
             assert!(!is_verified && said.contains(why), "{words}, wanted {why}: {forged}");
-            let Err(told) = judge(&forged) else { panic!("{why}: {forged}") };
+            let Err(told) = verify_system(&forged) else { panic!("{why}: {forged}") };
             // Both verifiers report the same place, unless one of them cannot parse the
             // certificate.
             let place = |it: &str| it.split_once(": ").map(|it| it.0.to_owned());
@@ -372,18 +386,18 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
         // Forgeries of the whole certificate.
         let mut twice: Value = serde_json::from_str(&whole(&system)).unwrap();
         twice["systems"].as_array_mut().unwrap().push(system.clone());
-        assert!(!script(&name, &twice.to_string()).0);
+        assert!(!run_verifier_script(&name, &twice.to_string()).0);
         for (from, to) in
             [("noisy-certificate", "certificate"), (r#""version":1"#, r#""version":2"#)]
         {
             let forged = whole(&system).replacen(from, to, 1);
-            assert!(forged != whole(&system) && !script(&name, &forged).0, "{to}");
+            assert!(forged != whole(&system) && !run_verifier_script(&name, &forged).0, "{to}");
         }
         // A truncated certificate, and one of another instance.
-        assert!(!script(&name, &whole(&system)[1..]).0);
+        assert!(!run_verifier_script(&name, &whole(&system)[1..]).0);
         system["instance"] = json!({ "nodes": [], "sites": [] });
-        assert!(!script(&name, &whole(&system)).0);
-        assert!(judge(&system).is_err());
+        assert!(!run_verifier_script(&name, &whole(&system)).0);
+        assert!(verify_system(&system).is_err());
     }
     assert!(n_forged.iter().all(|it| *it > 0), "{n_forged:?}");
 }

@@ -35,30 +35,30 @@
 
 use noisy_syntax::{Def, OpKind, Value};
 
-use super::one_way::straightened;
-use crate::checks::{Check, Fixing, Index};
+use super::one_way::keep_taken_branch;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::{integer_in_words, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Fix, Related};
+use crate::report::diagnostic::{Diagnostic, Fix, RelatedLocation};
 use noisy_dataflow::flow;
-use noisy_integers::constant::is_written;
+use noisy_integers::constant::is_defined_by_constant_op;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "constant-condition",
     header: header!("constant_condition.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let (ir, integers) = (program.ir(), program.integers());
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &op in &index.decided {
+    for &op in &index.conditional_ops {
         let Some(decision) = integers.decision(ir, op) else { continue };
-        let operand = flow::decider(ir, op).and_then(|it| ir.op(op).operands.get(it));
+        let operand = flow::controlling_operand(ir, op).and_then(|it| ir.op(op).operands.get(it));
         let Some((operand, value)) = operand.and_then(|it| Some((it, it.value?))) else { continue };
-        if is_written(ir, value) || !integers.is_live(ir, op) {
+        if is_defined_by_constant_op(ir, value) || !integers.is_live(ir, op) {
             continue;
         }
         let message = match ir.op(op).kind {
@@ -67,7 +67,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             }
             _ => format!("condition {} is always {}", ir.value_text(value), decision != 0),
         };
-        let mut it = CHECK.at(ir.absolute(op, operand.span), message);
+        let mut it = CHECK.diagnostic_at(ir.absolute(op, operand.span), message);
         it.related = reasons(program, value);
         it.help = Some("Fix the condition, or remove the branch".to_owned());
         out.push(it);
@@ -75,18 +75,18 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 }
 
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
-    straightened(program, program.ir().item_at(diagnostic.range.start)?)
+    keep_taken_branch(program, program.ir().item_at(diagnostic.range.start)?)
 }
 
 /// Returns the known facts about the operands of a condition as related information.
-fn reasons(program: &Program, value: Value) -> Vec<Related> {
+fn reasons(program: &Program, value: Value) -> Vec<RelatedLocation> {
     let ir = program.ir();
     let Def::Result(op, _) = ir.value(value).def else { return Vec::new() };
     let values = ir.op(op).operands.iter().filter_map(|it| it.value);
     let known = values.filter_map(|it| {
         let said = integer_in_words(program, it)?;
         let message = format!("{} is {}", ir.value_text(it), said.trim_start_matches("= "));
-        Some(Related { range: value_range(ir, it), message })
+        Some(RelatedLocation { range: value_range(ir, it), message })
     });
     known.collect()
 }

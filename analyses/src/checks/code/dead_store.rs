@@ -24,11 +24,11 @@
 //! }
 //! ```
 
-use super::removal::removal;
-use crate::checks::{Check, Fixing, Index};
+use super::removal::removal_fix;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Fix, Related, Tag};
+use crate::report::diagnostic::{Diagnostic, Fix, RelatedLocation, Tag};
 use crate::report::remarks::Remark;
 
 pub(in crate::checks) const CHECK: Check = Check {
@@ -37,7 +37,7 @@ pub(in crate::checks) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("dead_store.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
@@ -52,8 +52,8 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
                 format!("line {line} overwrites this before anything reads it")
             }
         };
-        let mut it = CHECK.at(core_range(ir, op), message);
-        it.related.extend(over.map(|over| Related {
+        let mut it = CHECK.diagnostic_at(core_range(ir, op), message);
+        it.related.extend(over.map(|over| RelatedLocation {
             range: core_range(ir, over),
             message: "the next store of the same element".to_owned(),
         }));
@@ -66,5 +66,5 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let op = program.ir().item_at(diagnostic.range.start)?;
     let is_dead = program.remarks_on(op).iter().any(|it| matches!(it, Remark::DeadStore(_)));
     is_dead.then_some(())?;
-    removal(program, op, "Remove this store", None)
+    removal_fix(program, op, "Remove this store", None)
 }

@@ -26,8 +26,8 @@
 
 use noisy_syntax::{Op, Type, TypeData, float_text};
 
-use super::removal::rewritten;
-use crate::checks::{Check, Fixing, Index};
+use super::removal::rewrite_op_text;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix};
@@ -39,17 +39,17 @@ pub(in crate::checks) const CHECK: Check = Check {
     is_on: false,
     header: header!("folds_to_constant.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for (op, remark) in program.remarks() {
-        let Remark::Folds(constant) = remark else { continue };
+        let Remark::FoldsToConstant(constant) = remark else { continue };
         let Some(number) = number(program, op, constant) else { continue };
         let name = ir.value_text(ir.op(op).results[0]);
-        let mut it = CHECK.at(core_range(ir, op), format!("{name} folds to {number}"));
+        let mut it = CHECK.diagnostic_at(core_range(ir, op), format!("{name} folds to {number}"));
         it.help = Some("Replace it by its value".to_owned());
         out.push(it);
     }
@@ -73,7 +73,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let ir = program.ir();
     let op = ir.item_at(diagnostic.range.start)?;
     let constant = program.remarks_on(op).into_iter().find_map(|it| match it {
-        Remark::Folds(constant) => Some(constant),
+        Remark::FoldsToConstant(constant) => Some(constant),
         _ => None,
     })?;
     let number = number(program, op, constant)?;
@@ -84,6 +84,6 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         _ => format!("arith.constant {number} : {}", ir.interner.type_text(ty)),
     };
     let title = format!("Replace {} by its value, {number}", ir.value_text(value));
-    let edits = vec![rewritten(program, op, &text)?];
+    let edits = vec![rewrite_op_text(program, op, &text)?];
     Some(Fix { title, applicability: Applicability::Safe, edits })
 }

@@ -16,11 +16,11 @@ use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
 /// Moves an op before `of`, its parent loop, with the ops that define its operands. The caller must
 /// verify the fix.
-pub(in crate::checks) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fix> {
+pub(in crate::checks) fn hoist_fix(program: &Program, op: Op, of: Op) -> Option<Fix> {
     let ir = program.ir();
     let moved = with_definitions(ir, op);
     let names = new_names(program, &moved)?;
-    let lines = Lines { program };
+    let lines = OpLines { program };
     let (at, indent, is_own) = lines.before(of);
     let mut text = String::new();
     let mut edits: Vec<TextEdit> = Vec::new();
@@ -95,7 +95,7 @@ fn with_definitions(ir: &Ir, op: Op) -> Vec<Op> {
 fn new_names(program: &Program, moved: &[Op]) -> Option<FxHashMap<Value, String>> {
     let ir = program.ir();
     let name = |value: Value| ir.interner.str(ir.value(value).name);
-    let counts = program.names(ir.function_of(*moved.first()?)?)?;
+    let counts = program.name_counts(ir.function_of(*moved.first()?)?)?;
     let mut out = FxHashMap::default();
     for &op in moved {
         let results = &ir.op(op).results;
@@ -134,11 +134,11 @@ fn renames_in(ir: &Ir, op: Op, names: &FxHashMap<Value, String>) -> Vec<TextEdit
 }
 
 /// Finds the lines of ops and of their comments.
-struct Lines<'a> {
+struct OpLines<'a> {
     program: &'a Program,
 }
 
-impl Lines<'_> {
+impl OpLines<'_> {
     /// Returns the text of a line.
     fn text(&self, number: usize) -> String {
         self.program.source().text().line(number).to_string()

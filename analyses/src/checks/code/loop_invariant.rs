@@ -33,11 +33,11 @@
 use noisy_syntax::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::hoist::hoisted;
-use crate::checks::{Check, Fixing, Index};
+use super::hoist::hoist_fix;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Fix, Related};
+use crate::report::diagnostic::{Diagnostic, Fix, RelatedLocation};
 use crate::report::remarks::Remark;
 
 pub(in crate::checks) const CHECK: Check = Check {
@@ -45,19 +45,19 @@ pub(in crate::checks) const CHECK: Check = Check {
     is_on: false,
     header: header!("loop_invariant.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for (op, remark) in program.remarks() {
-        let Remark::Invariant(of) = remark else { continue };
+        let Remark::LoopInvariant(of) = remark else { continue };
         let name = ir.value_text(ir.op(op).results[0]);
         let message = format!("{name} does not change in the loop");
-        let mut it = CHECK.at(core_range(ir, op), message);
+        let mut it = CHECK.diagnostic_at(core_range(ir, op), message);
         let message = "the loop".to_owned();
-        it.related.push(Related { range: ir.name_range(of), message });
+        it.related.push(RelatedLocation { range: ir.name_range(of), message });
         it.help = Some("Move it before the loop".to_owned());
         out.push(it);
     }
@@ -66,14 +66,17 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let op = program.ir().item_at(diagnostic.range.start)?;
     program.remarks_on(op).into_iter().find_map(|it| match it {
-        Remark::Invariant(of) => hoisted(program, op, of),
+        Remark::LoopInvariant(of) => hoist_fix(program, op, of),
         _ => None,
     })
 }
 
 /// Returns the indices of the diagnostics of this check that need no own fix: their op moves with
 /// the op of another diagnostic, which uses it in the same loop.
-pub(crate) fn moves_along(program: &Program, diagnostics: &[&Diagnostic]) -> FxHashSet<usize> {
+pub(crate) fn moved_with_others(
+    program: &Program,
+    diagnostics: &[&Diagnostic],
+) -> FxHashSet<usize> {
     let ir = program.ir();
     let own = (0..).zip(diagnostics).filter(|it| it.1.code == CHECK.code);
     let ops: FxHashMap<Op, usize> =

@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! Correct the name. If the name is right, turn the rule off: `misspelled-name = "off"` under
+//! Correct the name. If the name is right, turn the rule off: `misspelled_ops-name = "off"` under
 //! `[rules]`.
 //!
 //! ```mlir
@@ -27,8 +27,8 @@ use std::ops::Range;
 
 use noisy_syntax::{Name, Op};
 
-use crate::checks::{Check, Fixing, Index};
-use crate::facts::misspelling::{meant, names};
+use crate::checks::{Check, FixFunction, Index};
+use crate::facts::misspelling::{correction, names_to_check};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 
@@ -37,7 +37,7 @@ pub(in crate::checks) const CHECK: Check = Check {
     category: Category::Name,
     header: header!("misspelled_name.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::WARNING
 };
 
@@ -46,13 +46,13 @@ const MAX_HEADER: usize = 1 << 16;
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
-    let mut found: Vec<Op> = index.misspelled.iter().copied().collect();
+    let mut found: Vec<Op> = index.misspelled_ops.iter().copied().collect();
     found.sort_unstable();
     for op in found {
         let mut known: Vec<Name> = Vec::new();
-        for (name, is_attribute) in names(ir, op) {
+        for (name, is_attribute) in names_to_check(ir, op) {
             let written = ir.interner.str(name);
-            let Some(meant) = meant(written, is_attribute) else { continue };
+            let Some(meant) = correction(written, is_attribute) else { continue };
             if known.contains(&name) {
                 continue;
             }
@@ -66,7 +66,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 
 fn diagnostic(range: Range<usize>, written: &str, meant: &str, is_attribute: bool) -> Diagnostic {
     let what = if is_attribute { "attribute" } else { "op" };
-    let mut it = CHECK.at(range, format!("unknown {what} `{written}`; did you mean `{meant}`?"));
+    let mut it =
+        CHECK.diagnostic_at(range, format!("unknown {what} `{written}`; did you mean `{meant}`?"));
     let (dialect, of) = (written.split('.').next(), meant.split('.').next());
     it.help = Some(match (is_attribute, dialect == of) {
         (true, _) => format!("Write `{meant}`: an unknown attribute has no effect"),
@@ -106,7 +107,7 @@ fn places(program: &Program, op: Op, name: &str, is_attribute: bool) -> Vec<Rang
 
 fn fix(program: &Program, it: &Diagnostic) -> Option<Fix> {
     let written = program.source().slice(it.range.clone());
-    let meant = meant(&written, it.message.starts_with("unknown attribute"))?;
+    let meant = correction(&written, it.message.starts_with("unknown attribute"))?;
     Some(Fix {
         title: format!("Replace by {meant}"),
         applicability: Applicability::Safe,

@@ -5,13 +5,13 @@
 
 use noisy_syntax::{Op, OpKind, Region, Traits};
 
-use super::removal::{removal, replace_uses, rewritten};
+use super::removal::{removal_fix, replace_uses, rewrite_op_text};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
 /// Replaces a branch, or an op that selects a region, by its only possible successor or region.
 /// `None` if several are possible, or the edit is impossible. The caller must verify the fix.
-pub(in crate::checks) fn straightened(program: &Program, op: Op) -> Option<Fix> {
+pub(in crate::checks) fn keep_taken_branch(program: &Program, op: Op) -> Option<Fix> {
     let ir = program.ir();
     let data = ir.op(op);
     let n_ways = match data.kind {
@@ -27,7 +27,7 @@ pub(in crate::checks) fn straightened(program: &Program, op: Op) -> Option<Fix> 
     } else if let Some(&(_, region)) = data.regions.get(way) {
         ("Keep only the region that runs".to_owned(), inlined(program, op, region)?)
     } else {
-        let removed = removal(program, op, "Remove this op: its region never runs", None)?;
+        let removed = removal_fix(program, op, "Remove this op: its region never runs", None)?;
         (removed.title, removed.edits)
     };
     Some(Fix { title, applicability: Applicability::Unsafe, edits })
@@ -44,11 +44,13 @@ fn branch(program: &Program, op: Op, way: usize) -> Option<(String, Vec<TextEdit
     if !passed.is_empty() {
         let names: Vec<String> =
             passed.iter().map(|it| program.source().span_text(op, it.span)).collect();
-        let types: Option<Vec<String>> =
-            passed.iter().map(|it| ir.interner.written_type_text(ir.value(it.value?).ty)).collect();
+        let types: Option<Vec<String>> = passed
+            .iter()
+            .map(|it| ir.interner.insertable_type_text(ir.value(it.value?).ty))
+            .collect();
         text += &format!("({} : {})", names.join(", "), types?.join(", "));
     }
-    Some((format!("Always branch to {to}"), vec![rewritten(program, op, &text)?]))
+    Some((format!("Always branch to {to}"), vec![rewrite_op_text(program, op, &text)?]))
 }
 
 /// Replaces an op by the ops of one of its regions, and the uses of its results by the yielded
@@ -77,7 +79,7 @@ fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
         .map(|it| it.strip_prefix(old.as_str()).unwrap_or(it.trim_start()).trim_end())
         .collect();
     if lines.is_empty() && ir.op(op).results.is_empty() {
-        return Some(removal(program, op, "", None)?.edits);
+        return Some(removal_fix(program, op, "", None)?.edits);
     }
     let text = lines.join(&format!("\n{new}"));
     edits.push(TextEdit { range: ir.range(op), text });
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_that_is_taken_stays_with_its_comments() {
+    fn the_taken_branch_is_kept_with_its_comments() {
         let text = "func.func @f(%a: i8, %m: memref<i8>) -> i8 {
   %c15 = arith.constant 15 : i8
   %c16 = arith.constant 16 : i8

@@ -7,7 +7,7 @@ use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
 /// Removes an op, with its line if it has no other text, and replaces the uses of its results by
 /// `instead`; `None` if that is impossible. The caller must verify the fix.
-pub(in crate::checks) fn removal(
+pub(in crate::checks) fn removal_fix(
     program: &Program,
     op: Op,
     title: &str,
@@ -16,34 +16,38 @@ pub(in crate::checks) fn removal(
     let ir = program.ir();
     let data = ir.op(op);
     let is_read = data.kind != OpKind::Unknown && data.form != Form::Opaque && !ir.is_broken(op);
-    is_read.then(|| removal_by_name(program, op, title, instead))?
+    is_read.then(|| removal_fix_by_name(program, op, title, instead))?
 }
 
 /// Removes an op, with its line if it has no other text, and replaces the uses of each result by a
 /// name. The caller must verify the fix.
-pub(in crate::checks) fn replacement(
+pub(in crate::checks) fn replacement_fix(
     program: &Program,
     op: Op,
     title: &str,
     names: &[String],
 ) -> Option<Fix> {
-    taken_out(program, op, title, &|at| names.get(at).map(String::as_str))
+    remove_op(program, op, title, &|at| names.get(at).map(String::as_str))
 }
 
-/// Like [`removal`], but also for an op that is not parsed completely. The name of the op must
+/// Like [`removal_fix`], but also for an op that is not parsed completely. The name of the op must
 /// imply that it has no effects.
-pub(in crate::checks) fn removal_by_name(
+pub(in crate::checks) fn removal_fix_by_name(
     program: &Program,
     op: Op,
     title: &str,
     instead: Option<&str>,
 ) -> Option<Fix> {
-    taken_out(program, op, title, &|_| instead)
+    remove_op(program, op, title, &|_| instead)
 }
 
 /// Replaces the text of an op from its name on, but keeps its location. `None` if it contains a
 /// comment.
-pub(in crate::checks) fn rewritten(program: &Program, op: Op, text: &str) -> Option<TextEdit> {
+pub(in crate::checks) fn rewrite_op_text(
+    program: &Program,
+    op: Op,
+    text: &str,
+) -> Option<TextEdit> {
     let ir = program.ir();
     let range = ir.absolute(op, ir.op(op).name_span).start..ir.range(op).end;
     let old = program.source().slice(range.clone());
@@ -58,7 +62,7 @@ fn has_comment(text: &str) -> bool {
 
 /// Removes an op and replaces the uses of its results; `instead` returns the replacement of the
 /// result at an index. `None` if the op contains a comment.
-fn taken_out<'a>(
+fn remove_op<'a>(
     program: &Program,
     op: Op,
     title: &str,

@@ -25,11 +25,11 @@
 
 use noisy_syntax::Op;
 
-use super::removal::replacement;
-use crate::checks::{Check, Fixing, Index};
+use super::removal::replacement_fix;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Fix, Related, Tag};
+use crate::report::diagnostic::{Diagnostic, Fix, RelatedLocation, Tag};
 use crate::report::remarks::Remark;
 
 pub(in crate::checks) const CHECK: Check = Check {
@@ -38,21 +38,21 @@ pub(in crate::checks) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("same_value.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let (ir, text) = (program.ir(), program.source().text());
     for (op, remark) in program.remarks() {
-        let Remark::Same(same) = remark else { continue };
+        let Remark::SameValue(same) = remark else { continue };
         let value = |op: Op| ir.value_text(ir.op(op).results[0]);
         let line = text.byte_to_line(ir.range(same).start) + 1;
         let (name, other) = (value(op), value(same));
         let message = format!("{name} is the same value as {other} in line {line}");
-        let mut it = CHECK.at(core_range(ir, op), message);
+        let mut it = CHECK.diagnostic_at(core_range(ir, op), message);
         let message = format!("{other} is computed here");
-        it.related.push(Related { range: core_range(ir, same), message });
+        it.related.push(RelatedLocation { range: core_range(ir, same), message });
         it.help = Some(format!("Use {other} instead"));
         out.push(it);
     }
@@ -62,7 +62,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let ir = program.ir();
     let op = ir.item_at(diagnostic.range.start)?;
     let same = program.remarks_on(op).into_iter().find_map(|it| match it {
-        Remark::Same(same) => Some(same),
+        Remark::SameValue(same) => Some(same),
         _ => None,
     })?;
     let (results, others) = (&ir.op(op).results, &ir.op(same).results);
@@ -74,5 +74,5 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         return None;
     }
     let names: Vec<String> = others.iter().map(|&it| ir.value_text(it)).collect();
-    replacement(program, op, &format!("Use {} instead", names[0]), &names)
+    replacement_fix(program, op, &format!("Use {} instead", names[0]), &names)
 }

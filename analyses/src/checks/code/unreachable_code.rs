@@ -38,9 +38,9 @@ pub(in crate::checks) const CHECK: Check = Check {
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let (ir, facts) = (program.ir(), program.facts());
+    let (ir, facts) = (program.ir(), program.noise_solver());
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &op in &index.forks {
+    for &op in &index.reachability_ops {
         if ir.op(op).kind == OpKind::Label {
             if let Some(range) = dead_block(program, op) {
                 let name = ir.interner.str(ir.op(op).name);
@@ -73,7 +73,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 }
 
 fn unreachable(range: std::ops::Range<usize>, message: String, help: &str) -> Diagnostic {
-    let mut it = CHECK.at(range, message);
+    let mut it = CHECK.diagnostic_at(range, message);
     it.help = Some(help.to_owned());
     it
 }
@@ -88,7 +88,7 @@ fn inside(ir: &Ir, region: Region) -> Option<std::ops::Range<usize>> {
 
 /// Returns the range of an unreachable block in a reachable region.
 fn dead_block(program: &Program, label: Op) -> Option<std::ops::Range<usize>> {
-    let (ir, facts) = (program.ir(), program.facts());
+    let (ir, facts) = (program.ir(), program.noise_solver());
     let region = ir.op(label).parent;
     let holder = ir.region(region).parent?;
     let block = ir.label_block(label);

@@ -20,9 +20,9 @@
 //! }
 //! ```
 
-use super::removal::removal;
-use crate::checks::index::is_idle;
-use crate::checks::{Check, Fixing, Index};
+use super::removal::removal_fix;
+use crate::checks::index::is_unused_pure;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Fix, Tag};
@@ -32,15 +32,15 @@ pub(in crate::checks) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("unused_op.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &op in &index.idle {
-        if !is_idle(ir, op) || !program.facts().is_live(ir, op) {
+    for &op in &index.unused_pure_ops {
+        if !is_unused_pure(ir, op) || !program.noise_solver().is_live(ir, op) {
             continue;
         }
         let results = &ir.op(op).results;
@@ -50,7 +50,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             }
             _ => format!("the results of this {} are never used", ir.op_name(op)),
         };
-        let mut it = CHECK.at(core_range(ir, op), message);
+        let mut it = CHECK.diagnostic_at(core_range(ir, op), message);
         it.help = Some("Remove this op".to_owned());
         out.push(it);
     }
@@ -58,6 +58,6 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let op = program.ir().item_at(diagnostic.range.start)?;
-    is_idle(program.ir(), op).then_some(())?;
-    removal(program, op, "Remove this op", None)
+    is_unused_pure(program.ir(), op).then_some(())?;
+    removal_fix(program, op, "Remove this op", None)
 }

@@ -33,26 +33,28 @@
 
 use noisy_syntax::Op;
 
-use super::chain::related;
+use super::chain::chain_locations;
 use super::level_mismatch::{WrongAnnotations, annotated_range};
-use crate::checks::{Check, Fixing, Index};
+use crate::checks::{Check, FixFunction, Index};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
-use noisy_heir::{NumberKind, Places, Resized};
+use noisy_heir::{AnnotationPlaces, DimensionMismatch, NumberKind};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "dimension-mismatch",
     header: header!("dimension_mismatch.rs"),
     run: check,
-    fix: Some(Fixing::Together(fix)),
+    fix: Some(FixFunction::Together(fix)),
     ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    let mut places = Places::new(program.source());
-    for Resized { value, holder, written, dimension } in sites.resized(ir, heir) {
-        if noisy_heir::stands_on_linalg(ir, value) {
+    let mut places = AnnotationPlaces::new(program.source());
+    for DimensionMismatch { value, holder, written, dimension } in
+        sites.dimension_mismatches(ir, heir)
+    {
+        if noisy_heir::is_derived_from_linalg(ir, value) {
             continue;
         }
         let name = ir.value_text(value);
@@ -66,8 +68,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                 "{name}: no dimension is written, which means 2, but it has {dimension} polynomials"
             ),
         };
-        let mut found = CHECK.at(annotated_range(&mut places, ir, holder, value), message);
-        found.related = related(program, heir, value, NumberKind::Dimension);
+        let mut found =
+            CHECK.diagnostic_at(annotated_range(&mut places, ir, holder, value), message);
+        found.related = chain_locations(program, heir, value, NumberKind::Dimension);
         found.help =
             Some("Write the number of polynomials, or let HEIR annotate the program again".into());
         out.push(found);
@@ -76,18 +79,18 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let Some(sites) = program.sites() else { return vec![None; diagnostics.len()] };
-    let of = |op: Op| sites.resized_of(op).to_vec();
+    let of = |op: Op| sites.dimension_mismatches_of(op).to_vec();
     let mut wrong = WrongAnnotations::new(program, &of, |it| (it.holder, it.value));
     let fix = |it: &&Diagnostic| {
         let it = wrong.at(&it.range)?;
-        let place = wrong.places.of(it.holder)?;
+        let place = wrong.places.place_of(it.holder)?;
         let number = it.dimension.to_string();
         let (range, text) = match place.entry("dimension") {
             // HEIR omits the dimension 2.
             Some(entry) if it.dimension == 2 => (entry.with_comma.clone()?, String::new()),
-            Some(entry) => (entry.value.clone(), number),
+            Some(entry) => (entry.value_range.clone(), number),
             None => {
-                let at = place.entry("level")?.value.end;
+                let at = place.entry("level")?.value_range.end;
                 (at..at, format!(", dimension = {number}"))
             }
         };

@@ -46,7 +46,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for (module, fault) in heir.scheme_faults() {
         // `misspelled-name` reports a key that is similar to a known one, and
         // `unreadable-attribute` a mistake in an entry.
-        if misspelling::meant(&fault.key, true).is_some()
+        if misspelling::correction(&fault.key, true).is_some()
             || !noisy_heir::entry_faults(program.source(), module).is_empty()
         {
             continue;
@@ -58,6 +58,6 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         // The key may be in a nested dictionary.
         let place = own.or_else(|| attributes::own_attribute(program.source(), module, &fault.key));
         let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
-        out.push(CHECK.at(range, fault.message.clone()));
+        out.push(CHECK.diagnostic_at(range, fault.message.clone()));
     }
 }

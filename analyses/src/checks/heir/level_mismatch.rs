@@ -38,38 +38,40 @@ use std::ops::Range;
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
-use super::chain::related;
-use crate::checks::{Check, Fixing, Index};
+use super::chain::chain_locations;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
-use noisy_heir::{Holder, Mismatch, NumberKind, Places, entry_faults};
+use noisy_heir::{AnnotationHolder, AnnotationPlaces, LevelMismatch, NumberKind, entry_faults};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "level-mismatch",
     header: header!("level_mismatch.rs"),
     run: check,
-    fix: Some(Fixing::Together(fix)),
+    fix: Some(FixFunction::Together(fix)),
     ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    for op in sites.unreadable(ir) {
+    for op in sites.unreadable_levels(ir) {
         // Another check reports mistakes in the entries.
-        if !noisy_heir::lacks_level(ir, op) || !entry_faults(program.source(), op).is_empty() {
+        if !noisy_heir::has_unreadable_level(ir, op)
+            || !entry_faults(program.source(), op).is_empty()
+        {
             continue;
         }
         let message = "`mgmt.mgmt` has no level that can be read";
-        let mut found = CHECK.at(core_range(ir, op), message.to_owned());
+        let mut found = CHECK.diagnostic_at(core_range(ir, op), message.to_owned());
         found.help = Some(
             "Write it as `#mgmt.mgmt<level = 2>`, or let HEIR annotate the program again".into(),
         );
         out.push(found);
     }
-    let mut places = Places::new(program.source());
-    for it in sites.mismatches(ir, heir) {
-        let Mismatch { value, holder, written, used, all } = it;
+    let mut places = AnnotationPlaces::new(program.source());
+    for it in sites.level_mismatches(ir, heir) {
+        let LevelMismatch { value, holder, written, used, fresh_levels: all } = it;
         let name = ir.value_text(value);
         let message = match all.checked_sub(used) {
             Some(left) => {
@@ -79,8 +81,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             }
             None => format!("{name}: level {written} is written, but all {all} levels are used"),
         };
-        let mut found = CHECK.at(annotated_range(&mut places, ir, holder, value), message);
-        found.related = related(program, heir, value, NumberKind::Level);
+        let mut found =
+            CHECK.diagnostic_at(annotated_range(&mut places, ir, holder, value), message);
+        found.related = chain_locations(program, heir, value, NumberKind::Level);
         found.help =
             Some("Write the remaining level, or let HEIR annotate the program again".into());
         out.push(found);
@@ -90,35 +93,35 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 /// Returns the range at which a wrong annotation is reported: that of the value, or that of the
 /// annotation if its op has several annotations or regions.
 pub(in crate::checks) fn annotated_range(
-    places: &mut Places<'_>,
+    places: &mut AnnotationPlaces<'_>,
     ir: &Ir,
-    holder: Holder,
+    holder: AnnotationHolder,
     value: Value,
 ) -> Range<usize> {
-    places.apart(holder).unwrap_or_else(|| value_range(ir, value))
+    places.separate_range(holder).unwrap_or_else(|| value_range(ir, value))
 }
 
 /// Wrong annotations by the range at which they are reported, computed on request.
 pub(in crate::checks) struct WrongAnnotations<'a, T> {
     ir: &'a Ir,
     /// Finds the ranges of annotations.
-    pub(in crate::checks) places: Places<'a>,
+    pub(in crate::checks) places: AnnotationPlaces<'a>,
     of: &'a dyn Fn(Op) -> Vec<T>,
-    holder: fn(&T) -> (Holder, Value),
+    holder: fn(&T) -> (AnnotationHolder, Value),
     /// Cache: the annotations by the op that holds them and by range; `None` if several are
     /// reported at one range.
     known: FxHashMap<Op, FxHashMap<Range<usize>, Option<T>>>,
 }
 
 impl<'a, T: Copy> WrongAnnotations<'a, T> {
-    /// Creates the table. `of` finds the wrong annotations of an op; `holder` returns the holder
+    /// Creates the table. `place_of` finds the wrong annotations of an op; `holder` returns the holder
     /// and the value of an annotation.
     pub(in crate::checks) fn new(
         program: &'a Program,
         of: &'a dyn Fn(Op) -> Vec<T>,
-        holder: fn(&T) -> (Holder, Value),
+        holder: fn(&T) -> (AnnotationHolder, Value),
     ) -> Self {
-        let places = Places::new(program.source());
+        let places = AnnotationPlaces::new(program.source());
         Self { ir: program.ir(), places, of, holder, known: FxHashMap::default() }
     }
 
@@ -150,12 +153,12 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let (Some(heir), Some(sites)) = (program.heir(), program.sites()) else {
         return vec![None; diagnostics.len()];
     };
-    let of = |op: Op| sites.mismatches_of(program.ir(), heir, op);
+    let of = |op: Op| sites.level_mismatches_of(program.ir(), heir, op);
     let mut wrong = WrongAnnotations::new(program, &of, |it| (it.holder, it.value));
     let fix = |it: &&Diagnostic| {
         let it = wrong.at(&it.range)?;
-        let left = it.all.checked_sub(it.used)?;
-        let range = wrong.places.of(it.holder)?.entry("level")?.value.clone();
+        let left = it.fresh_levels.checked_sub(it.used)?;
+        let range = wrong.places.place_of(it.holder)?.entry("level")?.value_range.clone();
         Some(Fix {
             title: format!("Write level {left}"),
             applicability: Applicability::Safe,

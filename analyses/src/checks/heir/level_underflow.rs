@@ -31,11 +31,11 @@
 //! }
 //! ```
 
-use super::chain::related;
+use super::chain::chain_locations;
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Repair};
+use crate::report::diagnostic::{Diagnostic, RepairKind};
 use noisy_heir::NumberKind;
 
 pub(in crate::checks) const CHECK: Check = Check {
@@ -46,10 +46,10 @@ pub(in crate::checks) const CHECK: Check = Check {
 };
 
 /// Returns the repair of a missing level: bootstraps, if the settings state the number of levels.
-pub(in crate::checks) fn bootstrapping(program: &Program) -> Repair {
+pub(in crate::checks) fn bootstrap_repair(program: &Program) -> RepairKind {
     match program.model().heir.level_budget {
-        Some(_) => Repair::Management,
-        None => Repair::None,
+        Some(_) => RepairKind::Management,
+        None => RepairKind::None,
     }
 }
 
@@ -57,14 +57,16 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.over_budget(ir, heir, program.model().heir) {
         let name = ir.value_text(it.value);
-        let message = match it.used {
-            Some(used) => format!("{name}: uses {used} levels, but only {} are available", it.most),
+        let message = match it.used_levels {
+            Some(used) => {
+                format!("{name}: uses {used} levels, but only {} are available", it.n_available)
+            }
             None => format!("{name}: uses a level, but none is left"),
         };
-        let mut found = CHECK.at(value_range(ir, it.value), message);
-        found.related = related(program, heir, it.value, NumberKind::Level);
+        let mut found = CHECK.diagnostic_at(value_range(ir, it.value), message);
+        found.related = chain_locations(program, heir, it.value, NumberKind::Level);
         found.help = Some("Bootstrap before this op".into());
-        found.repair = bootstrapping(program);
+        found.repair = bootstrap_repair(program);
         out.push(found);
     }
 }

@@ -42,18 +42,18 @@
 //! }
 //! ```
 
-use super::chain::related;
+use super::chain::chain_locations;
 use crate::checks::{Check, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Repair, Severity};
+use crate::report::diagnostic::{Diagnostic, RepairKind, Severity};
 use noisy_dataflow::flow;
-use noisy_heir::{NumberKind, Outcome};
+use noisy_heir::{Consequence, NumberKind};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "missing-relinearize",
     header: header!("missing_relinearize.rs"),
-    repair: Repair::Management,
+    repair: RepairKind::Management,
     run: check,
     ..Check::ERROR
 };
@@ -62,7 +62,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.oversized_operands(ir, heir) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
-        let (dimension, taken) = (it.dimension, it.taken);
+        let (dimension, taken) = (it.dimension, it.n_accepted);
         let message = match it.is_carried {
             true if flow::is_yield(ir, it.op) => format!(
                 "{value} has {dimension} polynomials, but the next iteration of the loop takes {taken}"
@@ -70,28 +70,28 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             true => format!(
                 "{value} has {dimension} polynomials, but the next iteration of the loop gets {taken}"
             ),
-            false => match it.outcome {
-                Outcome::Refused => {
+            false => match it.consequence {
+                Consequence::Refused => {
                     format!("{value} has {dimension} polynomials, but {name} takes {taken}")
                 }
-                Outcome::Wrong => format!(
+                Consequence::Wrong => format!(
                     "{value} has {dimension} polynomials, but {name} takes {taken} when the program runs"
                 ),
-                Outcome::Slow => {
+                Consequence::Slow => {
                     format!("{value} has {dimension} polynomials; {name} is faster with {taken}")
                 }
             },
         };
-        let mut found = CHECK.at(core_range(ir, it.op), message);
-        found.related = related(program, heir, it.value, NumberKind::Dimension);
+        let mut found = CHECK.diagnostic_at(core_range(ir, it.op), message);
+        found.related = chain_locations(program, heir, it.value, NumberKind::Dimension);
         found.help = Some(format!(
             "Insert mgmt.relinearize on {value} before this op, or let the optimizer choose the places"
         ));
-        found.severity = match it.outcome {
+        found.severity = match it.consequence {
             // HEIR may unroll the loop.
-            Outcome::Refused if it.is_lowered_next && !it.is_carried => Severity::Error,
-            Outcome::Refused | Outcome::Wrong => Severity::Warning,
-            Outcome::Slow => Severity::Hint,
+            Consequence::Refused if it.is_lowered_next && !it.is_carried => Severity::Error,
+            Consequence::Refused | Consequence::Wrong => Severity::Warning,
+            Consequence::Slow => Severity::Hint,
         };
         out.push(found);
     }

@@ -51,7 +51,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for it in sites.scale_faults(program.ir(), heir) {
         let ScaleFault::Missing { value, is_partial } = it else { continue };
         let message = format!("{} has no scale in mgmt.mgmt", ir.value_text(value));
-        let mut found = CHECK.at(value_range(ir, value), message);
+        let mut found = CHECK.diagnostic_at(value_range(ir, value), message);
         if !is_partial {
             found.severity = Severity::Hint;
         }

@@ -28,8 +28,8 @@
 //! }
 //! ```
 
-use crate::checks::code::removal::removal_by_name;
-use crate::checks::{Check, Fixing, Index};
+use crate::checks::code::removal::removal_fix_by_name;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Fix, Tag};
@@ -39,17 +39,17 @@ pub(in crate::checks) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("needless_relinearize.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    for op in sites.needless(ir) {
+    for op in sites.needless_relinearizations(ir) {
         let Some(value) = ir.op(op).operands[0].value else { continue };
         let name = ir.value_text(value);
         let message = format!("needless relinearization: {name} has two polynomials");
-        let mut found = CHECK.at(core_range(ir, op), message);
+        let mut found = CHECK.diagnostic_at(core_range(ir, op), message);
         found.help = Some(format!("Use {name} instead"));
         out.push(found);
     }
@@ -62,5 +62,5 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         return None;
     };
     let instead = program.source().span_text(op, operand.span);
-    removal_by_name(program, op, "Remove this relinearization", Some(&instead))
+    removal_fix_by_name(program, op, "Remove this relinearization", Some(&instead))
 }

@@ -40,7 +40,7 @@ use noisy_syntax::Value;
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related, Severity};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation, Severity};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "noise-validation",
@@ -52,10 +52,10 @@ pub(in crate::checks) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
     let chosen = program.model().heir.noise_model;
-    let Some(noise) = program.bits() else { return };
+    let Some(noise) = program.heir_noise() else { return };
     for value in sites.over_noise(ir, noise) {
         let Some((bits, budget)) = noise.excess(value) else { continue };
-        let from = noisy_heir::made_of(ir, value);
+        let from = noisy_heir::source_values(ir, value);
         let (name, model) = (ir.value_text(value), noise.name());
         let message = if bits.is_finite() {
             let over = bits - budget;
@@ -65,13 +65,13 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         } else {
             format!("{name}: noise grows without a bound; its level has {budget:.2} bits ({model})")
         };
-        let mut found = CHECK.at(value_range(ir, value), message);
+        let mut found = CHECK.diagnostic_at(value_range(ir, value), message);
         if chosen.is_some() {
             found.severity = Severity::Error;
         }
         let operand = |it: Value| {
             let message = format!("{}: {:.2} bits", ir.value_text(it), noise.bits(it)?);
-            Some(Related { range: value_range(ir, it), message })
+            Some(RelatedLocation { range: value_range(ir, it), message })
         };
         found.related = from.into_iter().filter_map(operand).collect();
         found.help =

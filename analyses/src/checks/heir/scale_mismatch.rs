@@ -36,7 +36,7 @@
 use crate::checks::{Check, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation};
 use noisy_heir::ScaleFault;
 
 pub(in crate::checks) const CHECK: Check = Check {
@@ -49,9 +49,9 @@ pub(in crate::checks) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.scale_faults(program.ir(), heir) {
-        let ScaleFault::Wrong { op, message, values } = it else { continue };
-        let mut found = CHECK.at(core_range(ir, op), message);
-        let related = values.iter().map(|&(value, scale)| Related {
+        let ScaleFault::Contradictory { op, message, values } = it else { continue };
+        let mut found = CHECK.diagnostic_at(core_range(ir, op), message);
+        let related = values.iter().map(|&(value, scale)| RelatedLocation {
             range: value_range(ir, value),
             message: format!("{} has scale 2^{scale}", ir.value_text(value)),
         });

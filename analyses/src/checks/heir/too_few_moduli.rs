@@ -38,7 +38,7 @@
 //! }
 //! ```
 
-use super::chain::related;
+use super::chain::chain_locations;
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
 use crate::program::Program;
@@ -54,20 +54,22 @@ pub(in crate::checks) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let all = sites.over_moduli(ir, heir);
-    let found = |it: &noisy_heir::Underflow| Some((*it, it.used?, heir.switches(ir, it.value)?));
+    let found = |it: &noisy_heir::LevelUnderflow| {
+        Some((*it, it.used_levels?, heir.n_modulus_switches(ir, it.value)?))
+    };
     let Some((first, used, moduli)) = all.iter().find_map(found) else { return };
-    let most = heir.levels_around(ir, first.value);
+    let most = heir.largest_level_around(ir, first.value);
     let name = ir.value_text(first.value);
     let message = format!(
         "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
     );
-    let mut found = CHECK.at(value_range(ir, first.value), message);
+    let mut found = CHECK.diagnostic_at(value_range(ir, first.value), message);
     // HEIR refuses only a modulus switch without a modulus; other ops get a warning.
     let site = ir.definition_site(first.value);
     if site.is_none_or(|it| ir.op_name(it) != "mgmt.modreduce") {
         found.severity = Severity::Warning;
     }
-    found.related = related(program, heir, first.value, noisy_heir::NumberKind::Level);
+    found.related = chain_locations(program, heir, first.value, noisy_heir::NumberKind::Level);
     found.help = Some("Bootstrap before this op, or choose parameters with more moduli".into());
     out.push(found);
 }

@@ -48,20 +48,20 @@ const MAX_LISTED: usize = 16;
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
     // `misspelled-name` reports names that are similar to a known one.
-    let mut found = sites.missing(ir);
-    found.retain(|&it| misspelling::meant(ir.op_name(it), false).is_none());
+    let mut found = sites.unknown_heir_ops(ir);
+    found.retain(|&it| misspelling::correction(ir.op_name(it), false).is_none());
     let Some(&first) = found.first() else { return };
-    let (name, version) = (ir.op_name(first), noisy_heir::version());
+    let (name, version) = (ir.op_name(first), noisy_heir::heir_version());
     let mut message = format!("HEIR {version} has no `{name}`; its effect on levels is unknown");
     match found.len() - 1 {
         0 => {}
         1 => message.push_str(", as is that of one op below"),
         more => message.push_str(&format!(", as is that of {more} ops below")),
     }
-    let mut it = CHECK.at(ir.name_range(first), message);
+    let mut it = CHECK.diagnostic_at(ir.name_range(first), message);
     let dialect = name.split_once('.').map_or("", |it| it.0);
-    let own =
-        noisy_heir::op_names().filter(|it| it.split_once('.').is_some_and(|it| it.0 == dialect));
+    let own = noisy_heir::heir_op_names()
+        .filter(|it| it.split_once('.').is_some_and(|it| it.0 == dialect));
     let own: Vec<&str> = own.collect();
     if (1..=MAX_LISTED).contains(&own.len()) {
         it.help = Some(format!("HEIR's ops of `{dialect}`: {}", own.join(", ")));

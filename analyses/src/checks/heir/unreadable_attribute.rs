@@ -31,7 +31,7 @@
 //! }
 //! ```
 
-use crate::checks::{Check, Fixing, Index};
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit};
@@ -43,14 +43,14 @@ pub(in crate::checks) const CHECK: Check = Check {
     code: "unreadable-attribute",
     header: header!("unreadable_attribute.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::WARNING
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    let garbled = sites.garbled(ir);
-    let mut faulty = sites.unreadable(ir);
+    let garbled = sites.unreadable_attributes(ir);
+    let mut faulty = sites.unreadable_levels(ir);
     faulty.extend(garbled.iter().map(|it| it.0));
     if let Some(heir) = index.heir_of(program) {
         faulty.extend(heir.scheme_faults().iter().map(|it| it.0));
@@ -61,16 +61,16 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let faults: FxHashMap<Op, Vec<EntryFault>> = faulty.iter().map(|&it| faults(it)).collect();
     for op in faulty {
         for it in faults[&op].clone() {
-            let mut found = CHECK.at(it.range, it.message);
-            found.help = Some(format!("Write `{}`", it.text.trim()));
+            let mut found = CHECK.diagnostic_at(it.range, it.message);
+            found.help = Some(format!("Write `{}`", it.new_text.trim()));
             out.push(found);
         }
     }
     // Attributes with faulty entries were reported above, with corrections.
     for (op, it) in garbled.into_iter().filter(|it| faults[&it.0].is_empty()) {
-        let place = it.place(program.source(), op);
+        let place = it.key_range(program.source(), op);
         let range = place.unwrap_or_else(|| core_range(ir, op));
-        out.push(CHECK.at(range, format!("`{}` {}", it.key, it.message)));
+        out.push(CHECK.diagnostic_at(range, format!("`{}` {}", it.key, it.message)));
     }
 }
 
@@ -80,13 +80,13 @@ fn fix(program: &Program, it: &Diagnostic) -> Option<Fix> {
     let around = std::iter::successors(Some(op), |&it| program.ir().parent_op(it));
     let mut faults = around.flat_map(|op| entry_faults(program.source(), op));
     let fault = faults.find(|fault| fault.range == it.range)?;
-    let title = match fault.text.trim() {
+    let title = match fault.new_text.trim() {
         "," => "Insert `,`".to_owned(),
         text => format!("Replace by {text}"),
     };
     Some(Fix {
         title,
         applicability: Applicability::Safe,
-        edits: vec![TextEdit { range: fault.replaced, text: fault.text.to_owned() }],
+        edits: vec![TextEdit { range: fault.replaced_range, text: fault.new_text.to_owned() }],
     })
 }

@@ -45,14 +45,14 @@
 use noisy_syntax::Op;
 use rustc_hash::FxHashMap;
 
-use super::chain::related;
-use super::level_underflow::bootstrapping;
+use super::chain::chain_locations;
+use super::level_underflow::bootstrap_repair;
 use crate::checks::{Check, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related, Severity};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation, Severity};
 use noisy_dataflow::flow;
-use noisy_heir::{Heir, Placed, Question, Recursion, Unsettled};
+use noisy_heir::{CiphertextFacts, NoLevelReason, PlacedOp, PlacementQuestion, RecursiveCall};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "varying-level",
@@ -62,73 +62,78 @@ pub(in crate::checks) const CHECK: Check = Check {
 };
 
 /// Returns the use of levels in a function without modulus switches; `None` for other functions.
-fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> {
-    let placed = Placed::Bootstrap(u32::MAX);
+fn unswitched(
+    program: &Program,
+    heir: &CiphertextFacts,
+    function: Op,
+) -> Option<PlacementQuestion> {
+    let placed = PlacedOp::Bootstrap(u32::MAX);
     let options = program.model().heir;
     let ir = program.ir();
     let crossing = |_| Err(String::new());
     let question =
-        noisy_heir::question(ir, heir, function, placed, options, &|_| 1, &crossing).ok()?;
+        noisy_heir::placement_question(ir, heir, function, placed, options, &|_| 1, &crossing)
+            .ok()?;
     (!question.is_managed).then_some(question)
 }
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    let mut asked: FxHashMap<Op, Option<Question>> = FxHashMap::default();
-    for it in sites.varying(ir, heir) {
+    let mut asked: FxHashMap<Op, Option<PlacementQuestion>> = FxHashMap::default();
+    for it in sites.varying_levels(ir, heir) {
         // Before HEIR has placed modulus switches, the levels that products will use are counted.
         let question = ir.function_of(it.op).and_then(|function| {
             let ask = || unswitched(program, heir, function);
             asked.entry(function).or_insert_with(ask).as_ref()
         });
-        if question.is_some_and(|question| question.keeps(it.init, it.yielded)) {
+        if question.is_some_and(|question| question.is_invariant(it.init, it.yielded)) {
             continue;
         }
         let (init, yielded) = (ir.value_text(it.init), ir.value_text(it.yielded));
         let message = format!(
             "{yielded}: passed to the next iteration at another level than {init}, which has used {}",
-            it.from
+            it.initial_levels
         );
-        let mut found = CHECK.at(value_range(ir, it.yielded), message);
+        let mut found = CHECK.diagnostic_at(value_range(ir, it.yielded), message);
         if it.is_refused {
             found.severity = Severity::Error;
         }
-        found.related = related(program, heir, it.yielded, noisy_heir::NumberKind::Level);
+        found.related = chain_locations(program, heir, it.yielded, noisy_heir::NumberKind::Level);
         let message = format!("{init} enters the loop");
-        found.related.push(Related { range: value_range(ir, it.init), message });
+        found.related.push(RelatedLocation { range: value_range(ir, it.init), message });
         let carried = it.carried.map_or_else(|| "the carried value".into(), |it| ir.value_text(it));
         found.help =
             Some(format!("Bootstrap {carried} at the start of each iteration, or unroll the loop"));
-        found.repair = bootstrapping(program);
+        found.repair = bootstrap_repair(program);
         out.push(found);
     }
     out.extend(sites.recursions(ir, heir).into_iter().map(|it| recursive(program, it)));
 }
 
 /// Reports a recursive call.
-fn recursive(program: &Program, it: Recursion) -> Diagnostic {
+fn recursive(program: &Program, it: RecursiveCall) -> Diagnostic {
     let ir = program.ir();
-    let Recursion { op, value, why } = it;
+    let RecursiveCall { op, value, reason: why } = it;
     let called = flow::callee(ir, op).map_or(String::new(), |it| program.function_name(it));
     let name = ir.value_text(value);
     let (range, message) = match why {
-        Unsettled::Passed => (
+        NoLevelReason::Passed => (
             core_range(ir, op),
             format!("{name}: each recursive call of @{called} gets a different level"),
         ),
-        Unsettled::Given => (
+        NoLevelReason::Returned => (
             value_range(ir, value),
             format!("{name}: each recursive call of @{called} returns a different level"),
         ),
-        Unsettled::Endless => (
+        NoLevelReason::Endless => (
             value_range(ir, value),
             format!("{name}: @{called} calls itself before it returns, so its result has no level"),
         ),
     };
-    let mut found = CHECK.at(range, message);
-    found.repair = bootstrapping(program);
+    let mut found = CHECK.diagnostic_at(range, message);
+    found.repair = bootstrap_repair(program);
     found.help = Some(match why {
-        Unsettled::Endless => "Return without a call in some case, or write a loop".into(),
+        NoLevelReason::Endless => "Return without a call in some case, or write a loop".into(),
         _ => "Bootstrap the passed values to one level, or write a loop".into(),
     });
     found

@@ -1,7 +1,7 @@
 //! contract-violated: more noise than a declared bound
 //!
 //! A call passes a value that may have more noise than the callee declares for its argument
-//! (`noisy.bound`), or a function returns a value that may have more noise than it declares for its
+//! (`noisy.contract_functions`), or a function returns a value that may have more noise than it declares for its
 //! result. The related locations are the declaration and the ops from which the noise comes.
 //!
 //! ```mlir
@@ -27,16 +27,16 @@
 //! }
 //! ```
 
-use super::noise_overflow::related;
+use super::noise_overflow::derivation_locations;
 use crate::checks::{Check, Index};
-use crate::explain::Saturation;
-use crate::facts::noise::contract::{self, Side};
-use crate::program::{Breach, Program};
-use crate::report::diagnostic::{Diagnostic, Related, Repair};
+use crate::explain::SaturationCache;
+use crate::facts::noise::contract::{self, ValueSide};
+use crate::program::{ContractBreach, Program};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation, RepairKind};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "contract-violated",
-    repair: Repair::Placement,
+    repair: RepairKind::Placement,
     header: header!("contract_violated.rs"),
     run: check,
     ..Check::ERROR
@@ -44,23 +44,23 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
-    let mut known = Saturation::default();
-    let mut ranges = contract::Ranges::new(program.source());
-    for it in program.breaches(index.bound.iter().copied()) {
-        let Breach { giver, operand, value, noise, bound, function, side } = it;
+    let mut known = SaturationCache::default();
+    let mut ranges = contract::ContractRanges::new(program.source());
+    for it in program.breaches(index.contract_functions.iter().copied()) {
+        let ContractBreach { passing_op: giver, operand, value, noise, bound, function, side } = it;
         let name = program.function_name(function);
         let (what, before) = match side {
-            Side::Argument => ("argument", "call"),
-            Side::Result => ("result", "return"),
+            ValueSide::Argument => ("argument", "call"),
+            ValueSide::Result => ("result", "return"),
         };
         let (over, of) = (noise - bound, ir.value_text(value));
         let message = format!(
             "{of}: noise may reach {noise} bits, {over} over the {bound}-bit bound of {what} {operand} of @{name}"
         );
         let span = ir.op(giver).operands[operand].span;
-        let mut it = CHECK.at(ir.absolute(giver, span), message);
-        it.related = related(program, value, &mut known);
-        it.related.push(Related {
+        let mut it = CHECK.diagnostic_at(ir.absolute(giver, span), message);
+        it.related = derivation_locations(program, value, &mut known);
+        it.related.push(RelatedLocation {
             range: ranges.of(function, side, operand),
             message: format!("declared here: at most {bound} bits"),
         });

@@ -31,16 +31,16 @@ use noisy_syntax::{Op, Value};
 use rustc_hash::FxHashSet;
 
 use super::noise_grows;
-use super::noise_overflow::{self, later_overflows, related};
+use super::noise_overflow::{self, derivation_locations, later_overflows};
 use crate::checks::suppression::Suppressions;
 use crate::checks::{Check, Index};
-use crate::explain::{Saturation, core_range, excess_in_words, value_range};
+use crate::explain::{SaturationCache, core_range, excess_in_words, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Repair};
+use crate::report::diagnostic::{Diagnostic, RepairKind};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "decode-over-budget",
-    repair: Repair::Placement,
+    repair: RepairKind::Placement,
     header: header!("decode_over_budget.rs"),
     run: check,
     ..Check::ERROR
@@ -56,12 +56,13 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         .overflows()
         .into_iter()
         .map(|(value, _)| (value, value_range(ir, value), noise_overflow::CHECK.code));
-    let growing = program.growing().into_iter().map(|(op, growing)| {
+    let growing = program.growing_loops().into_iter().map(|(op, growing)| {
         let range = noise_grows::carried_range(ir, op, growing);
         (growing.root, range, noise_grows::CHECK.code)
     });
-    let (silenced, reported): (Vec<_>, Vec<_>) =
-        overflows.chain(growing).partition(|(_, range, code)| allowed.has(program, code, range));
+    let (silenced, reported): (Vec<_>, Vec<_>) = overflows
+        .chain(growing)
+        .partition(|(_, range, code)| allowed.is_suppressed(program, code, range));
     let decodes = |values: Vec<(Value, _, _)>| {
         later_overflows(program, values.into_iter().map(|it| it.0), usize::MAX).decodes
     };
@@ -69,14 +70,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let mut silent = decodes(silenced);
     silent.sort_unstable();
     silent.dedup();
-    let mut known = Saturation::default();
+    let mut known = SaturationCache::default();
     for op in silent.into_iter().filter(|it| !reported.contains(it)) {
         let Some(value) = ir.op(op).operands.first().and_then(|it| it.value) else { continue };
         let Some(noise) = program.noise(value).hi() else { continue };
         let message = excess_in_words(program, value, noise, "");
         let message = format!("{message}; the decoded plaintext may be wrong");
-        let mut it = CHECK.at(core_range(ir, op), message);
-        it.related = related(program, value, &mut known);
+        let mut it = CHECK.diagnostic_at(core_range(ir, op), message);
+        it.related = derivation_locations(program, value, &mut known);
         let name = ir.value_text(value);
         it.help = Some(format!("Reduce {name} before it is decoded"));
         out.push(it);

@@ -35,31 +35,31 @@
 
 use noisy_syntax::{Ir, Op, OpKind};
 
-use super::noise_overflow::related;
+use super::noise_overflow::derivation_locations;
 use crate::checks::{Check, Index};
-use crate::explain::{Saturation, core_range, value_range};
-use crate::facts::noise::Growing;
+use crate::explain::{SaturationCache, core_range, value_range};
+use crate::facts::noise::GrowingLoop;
 use crate::facts::noise::model::Bits;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related, Repair};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation, RepairKind};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "noise-grows",
-    repair: Repair::Placement,
+    repair: RepairKind::Placement,
     header: header!("noise_grows.rs"),
     run: check,
-    in_brief: Some(in_brief),
+    run_in_brief: Some(in_brief),
     ..Check::ERROR
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
-    let mut known = Saturation::default();
-    for (op, growing) in program.growing() {
+    let mut known = SaturationCache::default();
+    for (op, growing) in program.growing_loops() {
         let mut it = found(program, op, growing);
-        it.related = related(program, growing.root, &mut known);
-        let (round, noise) = (growing.round, growing.noise);
-        it.related.push(Related {
+        it.related = derivation_locations(program, growing.root, &mut known);
+        let (round, noise) = (growing.iteration, growing.noise);
+        it.related.push(RelatedLocation {
             range: value_range(ir, growing.root),
             message: if noise == Bits::MAX {
                 format!("unbounded noise here at iteration {round}")
@@ -78,13 +78,15 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
 }
 
 fn in_brief(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
-    out.extend(program.growing().into_iter().map(|(op, growing)| found(program, op, growing)));
+    out.extend(
+        program.growing_loops().into_iter().map(|(op, growing)| found(program, op, growing)),
+    );
 }
 
-fn found(program: &Program, op: Op, growing: &Growing) -> Diagnostic {
+fn found(program: &Program, op: Op, growing: &GrowingLoop) -> Diagnostic {
     let (ir, budget) = (program.ir(), program.model().budget);
-    let (name, round) = (name(ir, growing), growing.round);
-    let message = if let Some(by) = growing.by {
+    let (name, round) = (name(ir, growing), growing.iteration);
+    let message = if let Some(by) = growing.growth {
         let bits = if by == 1 { "bit" } else { "bits" };
         format!(
             "{name}: noise grows {by} {bits} per iteration, over the {budget}-bit budget at iteration {round}"
@@ -94,11 +96,11 @@ fn found(program: &Program, op: Op, growing: &Growing) -> Diagnostic {
             "{name}: noise grows with each iteration, over the {budget}-bit budget at iteration {round}"
         )
     };
-    CHECK.at(carried_range(ir, op, growing), message)
+    CHECK.diagnostic_at(carried_range(ir, op, growing), message)
 }
 
 /// Returns the name of the value that grows.
-fn name(ir: &Ir, growing: &Growing) -> String {
+fn name(ir: &Ir, growing: &GrowingLoop) -> String {
     let carried = growing.carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value);
     ir.value_text(carried.unwrap_or(growing.root))
 }
@@ -108,7 +110,7 @@ fn name(ir: &Ir, growing: &Growing) -> String {
 pub(in crate::checks) fn carried_range(
     ir: &Ir,
     op: Op,
-    growing: &Growing,
+    growing: &GrowingLoop,
 ) -> std::ops::Range<usize> {
     let operand = growing.carrier;
     let operand = operand.and_then(|(end, at)| Some((end, ir.op(end).operands.get(at)?.span)));

@@ -35,41 +35,41 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use crate::checks::{Check, Index};
-use crate::explain::{Saturation, core_range, derivation, excess_in_words, value_range};
+use crate::explain::{SaturationCache, core_range, derivation, excess_in_words, value_range};
 use crate::facts::noise::Overflow;
 use crate::facts::noise::model::Bits;
 use crate::facts::noise::model::GrowthKind;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related, Repair};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation, RepairKind};
 use noisy_dataflow::flow::{self, Flow};
 
 /// Maximum number of later values over the budget that are counted.
 const MAX_LATER: usize = 100;
 /// Maximum number of steps of a derivation that are shown.
-const SHOWN: usize = 8;
+const MAX_SHOWN_STEPS: usize = 8;
 /// Maximum number of decodes that are shown.
-const DECODES: usize = 3;
+const MAX_SHOWN_DECODES: usize = 3;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "noise-overflow",
-    repair: Repair::Placement,
+    repair: RepairKind::Placement,
     header: header!("noise_overflow.rs"),
     run: check,
-    in_brief: Some(in_brief),
+    run_in_brief: Some(in_brief),
     ..Check::ERROR
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
-    let mut known = Saturation::default();
+    let mut known = SaturationCache::default();
     for (value, root) in program.overflows() {
         let mut it = found(program, value, root);
-        it.related = called(program, value, root).into_iter().collect();
-        it.related.extend(related(program, value, &mut known));
-        name_round(program, value, root, &mut it);
+        it.related = causing_call(program, value, root).into_iter().collect();
+        it.related.extend(derivation_locations(program, value, &mut known));
+        describe_round(program, value, root, &mut it);
         let later = later_overflows(program, [value], MAX_LATER);
-        it.help = Some(help(program, value, later.n));
-        if later.n < MAX_LATER {
-            it.related.extend(decoded(program, later.decodes));
+        it.help = Some(help(program, value, later.n_values));
+        if later.n_values < MAX_LATER {
+            it.related.extend(decode_locations(program, later.decodes));
         }
         out.push(it);
     }
@@ -77,7 +77,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
 
 /// Replaces the message of the related location of the value itself by its noise in the reported
 /// iteration and its largest noise.
-fn name_round(program: &Program, value: Value, root: &Overflow, it: &mut Diagnostic) {
+fn describe_round(program: &Program, value: Value, root: &Overflow, it: &mut Diagnostic) {
     let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) else { return };
     let (now, Some(most)) = (root.noise, program.noise(value).hi()) else { return };
     if now == most {
@@ -109,16 +109,16 @@ fn found(program: &Program, value: Value, root: &Overflow) -> Diagnostic {
         };
         let _ = write!(at, " at iteration {} of the {what}", round.number);
     }
-    if root.turn > 1 {
-        let _ = write!(at, " at recursion depth {}", root.turn);
+    if root.recursion_round > 1 {
+        let _ = write!(at, " at recursion depth {}", root.recursion_round);
     }
     let message = excess_in_words(program, value, root.noise, &at);
-    CHECK.at(value_range(ir, value), message)
+    CHECK.diagnostic_at(value_range(ir, value), message)
 }
 
 /// Returns the call that causes the overflow; `None` if the overflow occurs with the assumed noise
 /// of arguments.
-fn called(program: &Program, value: Value, root: &Overflow) -> Option<Related> {
+fn causing_call(program: &Program, value: Value, root: &Overflow) -> Option<RelatedLocation> {
     let ir = program.ir();
     let function = ir.function_of(ir.definition_site(value)?)?;
     let contexts = program.contexts(function);
@@ -136,21 +136,21 @@ fn called(program: &Program, value: Value, root: &Overflow) -> Option<Related> {
         [one] => format!("@{name} is called here; noise of the argument: {one}"),
         all => format!("@{name} is called here; noise of the arguments: {}", all.join(", ")),
     };
-    Some(Related { range: core_range(ir, call), message })
+    Some(RelatedLocation { range: core_range(ir, call), message })
 }
 
 /// Returns the steps of the derivation of a value, ending at the value itself. `known` is a cache
 /// across calls.
-pub(in crate::checks) fn related(
+pub(in crate::checks) fn derivation_locations(
     program: &Program,
     value: Value,
-    known: &mut Saturation,
-) -> Vec<Related> {
+    known: &mut SaturationCache,
+) -> Vec<RelatedLocation> {
     let derivation = derivation(program, value, known);
-    let (steps, gap) = derivation.brief(SHOWN);
-    let mut out: Vec<Related> = steps
+    let (steps, gap) = derivation.brief(MAX_SHOWN_STEPS);
+    let mut out: Vec<RelatedLocation> = steps
         .iter()
-        .map(|step| Related {
+        .map(|step| RelatedLocation {
             range: step.range.clone(),
             message: format!("{}: {}", program.ir().value_text(step.value), step.rule),
         })
@@ -199,7 +199,7 @@ fn noisiest_operand(program: &Program, value: Value) -> Option<Value> {
 #[derive(Debug, Default)]
 pub(in crate::checks) struct LaterOverflows {
     /// Number of later values that are over the budget because of it, up to the limit.
-    pub(in crate::checks) n: usize,
+    pub(in crate::checks) n_values: usize,
     /// The decodes of these values, in no particular order. Complete if the limit is not reached.
     pub(in crate::checks) decodes: Vec<Op>,
 }
@@ -218,16 +218,16 @@ pub(in crate::checks) fn later_overflows(
     let mut out = LaterOverflows::default();
     while let Some(value) = queue.pop_front() {
         for &(user, index) in &ir.value(value).uses {
-            if ir.op(user).kind == OpKind::NoisyDecode && program.facts().is_live(ir, user) {
+            if ir.op(user).kind == OpKind::NoisyDecode && program.noise_solver().is_live(ir, user) {
                 out.decodes.push(user);
             }
-            let mut fed = flow::feeds(ir, user, index as usize);
+            let mut fed = flow::fed_values(ir, user, index as usize);
             fed.extend(receivers(ir, user, index as usize));
             for &it in ir.op(user).results.iter().chain(&fed) {
                 if program.noise(it).is_over(budget) && seen.insert(it) {
-                    out.n += 1;
+                    out.n_values += 1;
                     queue.push_back(it);
-                    if out.n == limit {
+                    if out.n_values == limit {
                         return out;
                     }
                 }
@@ -241,7 +241,7 @@ pub(in crate::checks) fn later_overflows(
 fn receivers(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
     match ir.op(user).kind {
         OpKind::FuncCall => {
-            let body = flow::callee(ir, user).and_then(|it| flow::body(ir, it));
+            let body = flow::callee(ir, user).and_then(|it| flow::function_body(ir, it));
             let args = body.map(|it| &ir.block(flow::entry_block(ir, it)).args);
             args.and_then(|it| it.get(index)).copied().into_iter().collect()
         }
@@ -255,13 +255,13 @@ fn receivers(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
 }
 
 /// Returns related locations for the first decodes in the text.
-fn decoded(program: &Program, mut decodes: Vec<Op>) -> Vec<Related> {
+fn decode_locations(program: &Program, mut decodes: Vec<Op>) -> Vec<RelatedLocation> {
     let ir = program.ir();
     decodes.sort_by_cached_key(|&it| ir.start(it));
     decodes.dedup();
-    let reported = decodes.into_iter().take(DECODES);
+    let reported = decodes.into_iter().take(MAX_SHOWN_DECODES);
     reported
-        .map(|op| Related {
+        .map(|op| RelatedLocation {
             range: core_range(ir, op),
             message: "decoded here; the plaintext may be wrong".to_owned(),
         })

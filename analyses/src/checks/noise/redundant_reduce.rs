@@ -21,8 +21,8 @@
 //! }
 //! ```
 
-use crate::checks::code::removal::removal;
-use crate::checks::{Check, Fixing, Index};
+use crate::checks::code::removal::removal_fix;
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::{core_range, short_name};
 use crate::facts::noise::model::Growth;
 use crate::program::Program;
@@ -33,13 +33,13 @@ pub(in crate::checks) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     header: header!("redundant_reduce.rs"),
     run: check,
-    fix: Some(Fixing::Each(fix)),
+    fix: Some(FixFunction::Each(fix)),
     ..Check::HINT
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
-    for op in program.facts().observer.idle_resets(ir) {
+    for op in program.noise_solver().observer.idle_resets(ir) {
         let Some(rule) = program.model().rule(ir.op_name(op)) else { continue };
         let Some(Growth::Reset(level)) = program.model().growth(ir, op, rule) else { continue };
         let operand = program.model().carriers(ir, op, rule).next().flatten();
@@ -49,7 +49,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         let message = format!(
             "redundant {short}: noise of {name} is at most {noise} bits before and {level} after"
         );
-        let mut it = CHECK.at(core_range(ir, op), message);
+        let mut it = CHECK.diagnostic_at(core_range(ir, op), message);
         it.help = Some(format!("Use {name} instead"));
         out.push(it);
     }
@@ -63,5 +63,5 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     };
     let instead = program.source().span_text(op, operand.span);
     let name = short_name(ir.op_name(op));
-    removal(program, op, &format!("Remove this {name}"), Some(&instead))
+    removal_fix(program, op, &format!("Remove this {name}"), Some(&instead))
 }

@@ -92,7 +92,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
                 (op, "noise of this loop is unknown: its iterations take too many steps to compute")
             }
             _ => {
-                let head = first_head(ir, op).unwrap_or(op);
+                let head = first_loop_header(ir, op).unwrap_or(op);
                 (
                     head,
                     "noise of the cycle of blocks that starts here is unknown: it takes too many steps to compute",
@@ -102,7 +102,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         // The name only: the op may have thousands of operands.
         let name = ir.op(at).name_span;
         let range = if name.start == name.end { core_range(ir, at) } else { ir.absolute(at, name) };
-        let mut it = CHECK.at(range, message.to_owned());
+        let mut it = CHECK.diagnostic_at(range, message.to_owned());
         it.help = Some(match ir.op(op).kind {
             OpKind::FuncCall => "Declare noisy.bound on the result of the callee".into(),
             _ => REDUCE.into(),
@@ -112,7 +112,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
 }
 
 /// Returns the first label in the regions of an op that is the target of a back edge.
-fn first_head(ir: &Ir, op: Op) -> Option<Op> {
+fn first_loop_header(ir: &Ir, op: Op) -> Option<Op> {
     let mut labels = ir.op(op).regions.iter().flat_map(|it| ir.labels(it.1));
     labels.find(|&label| {
         let preds = &ir.block(ir.label_block(label)).preds;

@@ -4,7 +4,7 @@ use super::*;
 use crate::Document;
 
 /// Returns the tally of the first op with a name, accumulated as in an editor.
-fn tally(text: &str, name: &str) -> Tally {
+fn tally(text: &str, name: &str) -> CostTally {
     let document = Document::new(text);
     let (ir, integers) = (document.ir(), document.integers());
     let (heir, _) = document.ciphertexts().expect("a program of HEIR's");
@@ -14,7 +14,7 @@ fn tally(text: &str, name: &str) -> Tally {
             holder = Some(op);
         }
     });
-    let mut out = Tally::new(holder.expect("there is such an op"));
+    let mut out = CostTally::new(holder.expect("there is such an op"));
     fn within(ir: &Ir, region: Region, add: &mut dyn FnMut(Option<Op>, Option<Value>)) {
         for block in ir.blocks(region) {
             ir.block(block).args.iter().for_each(|it| add(None, Some(*it)));
@@ -58,8 +58,8 @@ fn generic(body: &str) -> String {
     )
 }
 
-fn written(n: u64) -> Count {
-    Count { written: n, executed: Some(n) }
+fn written(n: u64) -> OpCount {
+    OpCount { n_written: n, n_executed: Some(n) }
 }
 
 #[test]
@@ -76,14 +76,18 @@ fn each_kind_of_op_is_counted_once() {
       secret.yield %8 : tensor<8xf32>",
     );
     let it = tally(&text, "secret.generic");
-    for work in Operation::ALL {
+    for work in SchemeOperation::ALL {
         assert_eq!(it.count(work), written(1), "{work:?}");
     }
     // Lattigo's bootstrap uses 16 levels; three levels were used before it.
     assert_eq!((it.depth(), it.levels()), (Depth::AtMost(2), Some(16)));
-    let keys = Keys { relinearization: true, steps: [3].into(), ..Keys::default() };
+    let keys = EvaluationKeys {
+        needs_relinearization: true,
+        rotation_steps: [3].into(),
+        ..EvaluationKeys::default()
+    };
     assert_eq!(*it.keys(), keys);
-    let table = Latency {
+    let table = OperationLatency {
         add: 1,
         multiply: 10,
         multiply_plain: 100,
@@ -92,7 +96,7 @@ fn each_kind_of_op_is_counted_once() {
         switch_modulus: 100_000,
         bootstrap: 1_000_000,
     };
-    assert_eq!(it.cost(&table), Cost { microseconds: 1_111_111, is_whole: true });
+    assert_eq!(it.cost(&table), LatencySum { microseconds: 1_111_111, is_complete: true });
     // The function contains only the generic.
     let whole = tally(&text, "func.func");
     assert_eq!(whole.cost(&table), it.cost(&table));
@@ -100,7 +104,7 @@ fn each_kind_of_op_is_counted_once() {
 }
 
 #[test]
-fn a_loop_runs_as_often_as_the_text_says() {
+fn loops_multiply_counts_by_known_trip_counts() {
     let body = |to: &str| {
         format!(
             "      %1 = scf.for %i = %c0 to {to} step %c1 iter_args(%b = %a) -> (tensor<8xf32>) {{
@@ -112,14 +116,21 @@ fn a_loop_runs_as_often_as_the_text_says() {
         )
     };
     let known = tally(&generic(&body("%c3")), "secret.generic");
-    assert_eq!(known.count(Operation::Rotate), Count { written: 2, executed: Some(6) });
+    assert_eq!(known.count(SchemeOperation::Rotate), OpCount { n_written: 2, n_executed: Some(6) });
     // The second rotation has another distance in each iteration.
-    assert_eq!(*known.keys(), Keys { steps: [1].into(), others: true, ..Keys::default() });
-    let table = Latency { rotate: 5, ..Latency::default() };
-    assert_eq!(known.cost(&table), Cost { microseconds: 30, is_whole: true });
+    assert_eq!(
+        *known.keys(),
+        EvaluationKeys {
+            rotation_steps: [1].into(),
+            needs_others: true,
+            ..EvaluationKeys::default()
+        }
+    );
+    let table = OperationLatency { rotate: 5, ..OperationLatency::default() };
+    assert_eq!(known.cost(&table), LatencySum { microseconds: 30, is_complete: true });
     let unknown = tally(&generic(&body("%n")), "secret.generic");
-    assert_eq!(unknown.count(Operation::Rotate), Count { written: 2, executed: None });
-    assert_eq!(unknown.cost(&table), Cost { microseconds: 10, is_whole: false });
+    assert_eq!(unknown.count(SchemeOperation::Rotate), OpCount { n_written: 2, n_executed: None });
+    assert_eq!(unknown.cost(&table), LatencySum { microseconds: 10, is_complete: false });
 }
 
 #[test]
@@ -132,8 +143,8 @@ fn unknown_numbers_are_marked() {
         ),
         "secret.generic",
     );
-    assert!(it.keys().others && !it.cost(&Latency::default()).is_whole);
-    assert_eq!(it.count(Operation::Rotate), written(0));
+    assert!(it.keys().needs_others && !it.cost(&OperationLatency::default()).is_complete);
+    assert_eq!(it.count(SchemeOperation::Rotate), written(0));
     // If a loop yields another level than that of its initial value, the level is unknown.
     let it = tally(
         &generic(
@@ -165,10 +176,15 @@ fn scheme_ops_are_counted_as_those_of_the_generic() {
 }}"
     );
     let it = tally(&text, "func.func");
-    assert_eq!(it.count(Operation::Rotate), written(3));
-    assert_eq!(it.count(Operation::Relinearize), written(1));
-    assert_eq!(it.count(Operation::SwitchModulus), written(1));
-    let keys = Keys { relinearization: true, steps: [-1, 4].into(), rows: true, others: false };
+    assert_eq!(it.count(SchemeOperation::Rotate), written(3));
+    assert_eq!(it.count(SchemeOperation::Relinearize), written(1));
+    assert_eq!(it.count(SchemeOperation::SwitchModulus), written(1));
+    let keys = EvaluationKeys {
+        needs_relinearization: true,
+        rotation_steps: [-1, 4].into(),
+        needs_row_swap: true,
+        needs_others: false,
+    };
     assert_eq!(*it.keys(), keys);
     assert_eq!(it.levels(), Some(1));
 }

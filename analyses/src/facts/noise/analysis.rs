@@ -12,23 +12,23 @@ use std::sync::Arc;
 use noisy_syntax::{Def, Form, Interner, Name, Op, OpKind, Type, Value};
 use smallvec::SmallVec;
 
-use super::contract::{self, Contract, Side};
+use super::contract::{self, Contract, ValueSide};
 use super::fact::Noise;
-use super::model::{Bits, Growth, GrowthRule, GrowthRules, NoiseModel};
+use super::model::{Bits, Growth, GrowthRule, GrowthRuleCache, NoiseModel};
 use noisy_dataflow::flow;
-use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
-use noisy_dataflow::view::View;
+use noisy_dataflow::sparse::{AnalysisContext, CallPolicy, Domain, LoopPolicy, SparseForward};
+use noisy_dataflow::view::ProgramView;
 use noisy_integers::Integers;
 
 #[derive(Debug)]
 pub struct NoiseAnalysis {
-    rules: GrowthRules,
+    rules: GrowthRuleCache,
 }
 
 impl NoiseAnalysis {
     /// Creates the analysis for a noise model.
     pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
-        Self { rules: GrowthRules::new(model.into()) }
+        Self { rules: GrowthRuleCache::new(model.into()) }
     }
 
     #[inline]
@@ -45,10 +45,10 @@ impl NoiseAnalysis {
 
 /// Returns the noise that a contract states. A bound over the budget is reported at the contract; a
 /// value with that bound is not a root.
-fn by_contract(stated: Contract) -> Noise {
+fn contract_noise(stated: Contract) -> Noise {
     match stated {
         Contract::Bound(bound) => Noise::AtMost(bound),
-        Contract::Wrong => Noise::Unknown,
+        Contract::Invalid => Noise::Unknown,
     }
 }
 
@@ -62,17 +62,17 @@ impl SparseForward for NoiseAnalysis {
     type Fact = Noise;
     type Base = Integers;
 
-    const LOOPS: Loops = Loops::Replayed;
+    const LOOPS: LoopPolicy = LoopPolicy::Replayed;
 
-    fn calls(&self) -> Calls {
-        Calls::APART
+    fn calls(&self) -> CallPolicy {
+        CallPolicy::FOR_TRANSFORMS
     }
 
-    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+    fn has_fact(&self, interner: &Interner, ty: Type) -> bool {
         self.model().is_noisy(interner, ty)
     }
 
-    fn entry(
+    fn entry_argument_fact(
         &mut self,
         ir: &AnalysisContext<'_, Integers>,
         op: Op,
@@ -93,17 +93,17 @@ impl SparseForward for NoiseAnalysis {
         operands: &[Noise],
     ) -> Noise {
         let data = ir.op(op);
-        if is_wrong(ir, op) {
+        if is_malformed(ir, op) {
             return Noise::Unknown;
         }
         if data.kind == OpKind::FuncCall {
             let stated = flow::callee(ir, op);
-            let stated = stated.and_then(|it| contract::of(ir, it, Side::Result, result));
-            return stated.map_or(Noise::Unknown, by_contract);
+            let stated = stated.and_then(|it| contract::of(ir, it, ValueSide::Result, result));
+            return stated.map_or(Noise::Unknown, contract_noise);
         }
         let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
         let model = self.model();
-        if !model.is_carried(rule, result) {
+        if !model.is_noisy_result(rule, result) {
             return Noise::AtMost(0);
         }
         let Some(growth) = model.growth(ir, op, rule) else { return Noise::Unknown };
@@ -129,15 +129,15 @@ impl SparseForward for NoiseAnalysis {
         if let Some((holder, index)) = ir.entry_argument(value) {
             let data = ir.op(holder);
             let is_stated = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
-            let stated = is_stated.then(|| contract::of(ir, holder, Side::Argument, index));
-            return stated.flatten().map_or(fact, by_contract);
+            let stated = is_stated.then(|| contract::of(ir, holder, ValueSide::Argument, index));
+            return stated.flatten().map_or(fact, contract_noise);
         }
         let Def::Result(op, index) = ir.def(value) else { return fact };
-        if ir.op(op).kind != OpKind::FuncCall || is_wrong(ir, op) {
+        if ir.op(op).kind != OpKind::FuncCall || is_malformed(ir, op) {
             return fact;
         }
         let callee = flow::callee(ir, op);
-        match callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize)) {
+        match callee.and_then(|it| contract::of(ir, it, ValueSide::Result, index as usize)) {
             // The returns of the body are checked against the contract.
             Some(Contract::Bound(bound)) => fact.min(Noise::AtMost(bound)),
             _ => fact,
@@ -151,7 +151,7 @@ impl SparseForward for NoiseAnalysis {
 
 /// Returns true if an op is malformed.
 #[inline]
-fn is_wrong(ir: &impl View, op: Op) -> bool {
+fn is_malformed(ir: &impl ProgramView, op: Op) -> bool {
     let data = ir.op(op);
     data.form == Form::Broken || (data.extra.is_some() && ir.has_problem(op))
 }

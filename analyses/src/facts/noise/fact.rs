@@ -93,7 +93,7 @@ impl fmt::Display for Noise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use noisy_dataflow::lattice::{laws, monotone};
+    use noisy_dataflow::lattice::{check_laws, check_monotone};
 
     fn sample() -> Vec<Noise> {
         let mut out = vec![Noise::Bottom, Noise::Unknown];
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn noise_is_a_lattice() {
-        assert_eq!(laws(&sample()), Ok(()));
+        assert_eq!(check_laws(&sample()), Ok(()));
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
             Growth::Reset(12),
         ] {
             let transfer = |a: &Noise, b: &Noise| Noise::after(growth, &[*a, *b]);
-            assert_eq!(monotone(&sample(), &transfer), Ok(()), "{growth:?}");
+            assert_eq!(check_monotone(&sample(), &transfer), Ok(()), "{growth:?}");
         }
     }
 

@@ -5,7 +5,7 @@
 //! is reported at the root; later values of the chain are counted, not reported. In a cycle each
 //! value may depend on one that is over: the root is then the first result over the budget when the
 //! iterations are replayed, recorded with its iteration. If the number of iterations is unknown and
-//! each adds noise, the loop itself is reported ([`Growing`]), and its overflows are the evidence.
+//! each adds noise, the loop itself is reported ([`GrowingLoop`]), and its overflows are the evidence.
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +15,7 @@ use super::analysis::NoiseAnalysis;
 use super::fact::Noise;
 use super::model::{Bits, Growth};
 use noisy_dataflow::flow;
-use noisy_dataflow::sparse::{Computed, GrowthTrace, LoopTrace, Observer, Round};
+use noisy_dataflow::sparse::{ComputedResult, CycleRound, GrowthTrace, LoopTrace, Observer};
 
 /// The overflow of a root: a value at which noise first exceeds the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,9 +24,9 @@ pub struct Overflow {
     pub noise: Bits,
     /// The iterations of the enclosing cycles in which the overflow occurred, outermost first;
     /// empty outside of cycles.
-    pub rounds: SmallVec<[Round; 1]>,
+    pub rounds: SmallVec<[CycleRound; 1]>,
     /// The round of a recursion in which the overflow occurred, from 1.
-    pub turn: u64,
+    pub recursion_round: u64,
     /// The context of the function (see [`noisy_dataflow::sparse::Context`]); `None` if the
     /// function has only the context with assumed noise.
     pub context: Option<u32>,
@@ -35,16 +35,16 @@ pub struct Overflow {
 /// The growth of a loop with an unknown trip count, or of a cycle of blocks, that adds noise in
 /// each iteration. A cycle is identified by the label of the target of a back edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Growing {
+pub struct GrowingLoop {
     /// Index of the iteration argument or block argument that grows.
     pub index: usize,
     /// The operand of a yield or branch that passes the value to the next iteration.
     pub carrier: Option<(Op, usize)>,
     /// The growth in bits in the iteration that exceeded the budget; `None` if it cannot be
     /// observed: the noise has no bound at once, or other values grow.
-    pub by: Option<Bits>,
+    pub growth: Option<Bits>,
     /// The number of that iteration, from 1.
-    pub round: u64,
+    pub iteration: u64,
     /// The value that exceeded the budget in that iteration.
     pub root: Value,
     /// The noise of `root` in bits; [`Bits::MAX`] without a bound.
@@ -52,7 +52,7 @@ pub struct Growing {
 }
 
 /// The growth of a loop in each context of its function.
-type InContexts = SmallVec<[(Option<u32>, Growing); 1]>;
+type GrowthInContexts = SmallVec<[(Option<u32>, GrowingLoop); 1]>;
 
 /// The overflows and growing loops of a program.
 #[derive(Debug, Default)]
@@ -62,16 +62,16 @@ pub struct Findings {
     /// Overflows found in the cycle that is being iterated.
     recent: FxHashSet<(Op, Value)>,
     /// The growth by loop or label.
-    growing: FxHashMap<Op, InContexts>,
+    growing: FxHashMap<Op, GrowthInContexts>,
     /// Resets whose operand had, at some visit, no more noise than the level of the reset.
     idle_resets: FxHashSet<Op>,
     /// The contexts that are being evaluated, innermost last.
-    entered: Vec<Entered>,
+    entered: Vec<EnteredContext>,
 }
 
 /// A function in one of its contexts, while it is evaluated.
 #[derive(Debug)]
-struct Entered {
+struct EnteredContext {
     context: Option<u32>,
     /// The round of its recursion, from 1.
     turn: u64,
@@ -89,14 +89,14 @@ impl Findings {
 
     /// Returns the loops whose noise grows without bound, in all contexts, in no particular order;
     /// see [`crate::Program::growing`].
-    pub(crate) fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &Growing)> {
+    pub(crate) fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &GrowingLoop)> {
         let loops = self.growing.iter().filter(|(op, _)| ir.is_alive(**op));
         loops.flat_map(|(op, it)| it.iter().map(|(context, it)| (*op, *context, it))).collect()
     }
 
     /// Returns the growth of a loop in each context in which its noise grows without bound; see
     /// [`crate::Program::growth_of`].
-    pub(crate) fn growth_of(&self, op: Op) -> impl Iterator<Item = (Option<u32>, &Growing)> {
+    pub(crate) fn growth_of(&self, op: Op) -> impl Iterator<Item = (Option<u32>, &GrowingLoop)> {
         self.growing.get(&op).into_iter().flatten().map(|(context, it)| (*context, it))
     }
 
@@ -110,7 +110,7 @@ impl Findings {
         self.entered.last().and_then(|it| it.context)
     }
 
-    fn note(&mut self, op: Op, value: Value, noise: Noise, rounds: &[Round]) {
+    fn record_overflow(&mut self, op: Op, value: Value, noise: Noise, rounds: &[CycleRound]) {
         let Some(noise) = noise.hi() else { return };
         let context = self.context();
         let turn = self.entered.last().map_or(1, |it| it.turn);
@@ -118,8 +118,15 @@ impl Findings {
         if overflows.iter().any(|it| it.0 == value && it.1.context == context) {
             return;
         }
-        overflows
-            .push((value, Overflow { noise, rounds: SmallVec::from_slice(rounds), turn, context }));
+        overflows.push((
+            value,
+            Overflow {
+                noise,
+                rounds: SmallVec::from_slice(rounds),
+                recursion_round: turn,
+                context,
+            },
+        ));
         if !rounds.is_empty() {
             self.recent.insert((op, value));
         }
@@ -147,8 +154,8 @@ impl Observer<NoiseAnalysis> for Findings {
         &mut self,
         analysis: &NoiseAnalysis,
         ir: &Ir,
-        it: Computed<'_, Noise>,
-        rounds: &[Round],
+        it: ComputedResult<'_, Noise>,
+        rounds: &[CycleRound],
     ) {
         if rounds.is_empty() {
             self.recent.clear();
@@ -175,7 +182,7 @@ impl Observer<NoiseAnalysis> for Findings {
             Growth::Max(_) | Growth::Sum(_) => !carriers.any(|at| at.is_over(model.budget)),
         };
         if is_over && is_first {
-            self.note(it.op, ir.op(it.op).results[it.result], *it.fact, rounds);
+            self.record_overflow(it.op, ir.op(it.op).results[it.result], *it.fact, rounds);
         }
     }
 
@@ -185,7 +192,7 @@ impl Observer<NoiseAnalysis> for Findings {
         ir: &Ir,
         op: Op,
         trace: &LoopTrace<'_, Noise>,
-        rounds: &[Round],
+        rounds: &[CycleRound],
     ) {
         let context = self.context();
         let is_unbounded = trace.is_unbounded
@@ -208,7 +215,14 @@ impl Observer<NoiseAnalysis> for Findings {
                 }
                 let (index, by) = growth_in(trace.starts, round);
                 let carrier = flow::carried_operand(ir, op, index);
-                Some(Growing { index, carrier, by: bounded(by), round, root, noise })
+                Some(GrowingLoop {
+                    index,
+                    carrier,
+                    growth: nonzero(by),
+                    iteration: round,
+                    root,
+                    noise,
+                })
             } else {
                 growing_by_calls(analysis.model().budget, ir, op, trace.starts)
             };
@@ -228,7 +242,7 @@ impl Observer<NoiseAnalysis> for Findings {
         op: Op,
         growths: &[GrowthTrace<Noise>],
         place: &dyn Fn(Op) -> Option<u32>,
-        rounds: &[Round],
+        rounds: &[CycleRound],
     ) {
         let context = self.context();
         // The overflows after the first iteration, each with the innermost cycle around it.
@@ -258,10 +272,18 @@ impl Observer<NoiseAnalysis> for Findings {
             let growing = if let Some(&(_, round, _, defining_op, root)) = overflows.next() {
                 let noise = self.overflow_of(defining_op, root).map_or(0, |it| it.noise);
                 // The first argument with the largest growth.
-                let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
+                let grew = of_head().map(|it| (it.index, growth_at_pass(&it.changes, round)));
                 let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
-                let carrier = of_head().find(|it| it.index == most.0).and_then(|it| it.carrier);
-                Some(Growing { index: most.0, carrier, by: bounded(most.1), round, root, noise })
+                let carrier =
+                    of_head().find(|it| it.index == most.0).and_then(|it| it.back_operand);
+                Some(GrowingLoop {
+                    index: most.0,
+                    carrier,
+                    growth: nonzero(most.1),
+                    iteration: round,
+                    root,
+                    noise,
+                })
             } else if evidence.is_empty() && growths.first().is_some_and(|it| it.label == head) {
                 of_head().find_map(|it| cycling_by_calls(analysis.model().budget, ir, it))
             } else {
@@ -281,7 +303,7 @@ impl Observer<NoiseAnalysis> for Findings {
 
     fn enter(&mut self, context: Option<u32>, turn: u64) {
         let recent = std::mem::take(&mut self.recent);
-        self.entered.push(Entered { context, turn, recent });
+        self.entered.push(EnteredContext { context, turn, recent });
     }
 
     fn leave(&mut self) {
@@ -316,21 +338,21 @@ impl Observer<NoiseAnalysis> for Findings {
 
 /// Returns the growth of a block argument that exceeds the budget although no op in the cycle
 /// overflows: the overflow is in a callee.
-fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Option<Growing> {
-    let at = growth.moves.iter().position(|it| it.1.is_over(budget)).filter(|&it| it > 0)?;
-    let (before, after) = (growth.moves[at - 1].1.hi()?, growth.moves[at].1.hi()?);
-    let earlier = at.checked_sub(2).and_then(|it| growth.moves[it].1.hi());
+fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Option<GrowingLoop> {
+    let at = growth.changes.iter().position(|it| it.1.is_over(budget)).filter(|&it| it > 0)?;
+    let (before, after) = (growth.changes[at - 1].1.hi()?, growth.changes[at].1.hi()?);
+    let earlier = at.checked_sub(2).and_then(|it| growth.changes[it].1.hi());
     let (by, noise) = growth_by_calls(earlier, before, after)?;
-    let (end, operand) = growth.carrier?;
+    let (end, operand) = growth.back_operand?;
     let root = ir.op(end).operands.get(operand)?.value?;
-    let round = growth.moves[at].0.saturating_sub(1);
-    let (index, carrier) = (growth.index, growth.carrier);
-    Some(Growing { index, carrier, by, round, root, noise })
+    let round = growth.changes[at].0.saturating_sub(1);
+    let (index, carrier) = (growth.index, growth.back_operand);
+    Some(GrowingLoop { index, carrier, growth: by, iteration: round, root, noise })
 }
 
 /// Returns the growth of an iteration argument that exceeds the budget although no op in the loop
 /// overflows: the overflow is in a callee.
-fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Option<Growing> {
+fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Option<GrowingLoop> {
     let round = starts.windows(2).position(|it| {
         it[0]
             .iter()
@@ -347,7 +369,7 @@ fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Opt
     let (by, noise) = growth_by_calls(earlier, from, to)?;
     let carrier = flow::carried_operand(ir, op, index);
     let root = carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value)?;
-    Some(Growing { index, carrier, by, round: round as u64 + 1, root, noise })
+    Some(GrowingLoop { index, carrier, growth: by, iteration: round as u64 + 1, root, noise })
 }
 
 /// Returns the growth of noise in an iteration, and the noise after it; `None` without growth. The
@@ -358,25 +380,25 @@ fn growth_by_calls(earlier: Option<Bits>, from: Bits, to: Bits) -> Option<(Optio
         return (to > from).then(|| (Some(to - from), to));
     }
     // The noise has been widened to "no bound"; the growth is that of the previous iteration.
-    let by = bounded(from.saturating_sub(earlier.unwrap_or(from)));
+    let by = nonzero(from.saturating_sub(earlier.unwrap_or(from)));
     Some((by, by.map_or(to, |it| from.saturating_add(it))))
 }
 
 /// Returns a growth; `None` if it is 0.
-fn bounded(by: Bits) -> Option<Bits> {
+fn nonzero(by: Bits) -> Option<Bits> {
     (by > 0).then_some(by)
 }
 
 /// Returns the increase from one bound to the next; 0 if `after` means "no bound".
-fn counted(before: Bits, after: Bits) -> Bits {
+fn increase(before: Bits, after: Bits) -> Bits {
     if after == Bits::MAX { 0 } else { after.saturating_sub(before) }
 }
 
 /// Returns the growth of a block argument at a pass of the cycle, from its recorded changes.
-fn grown(moves: &[(u64, Noise)], pass: u64) -> Bits {
+fn growth_at_pass(moves: &[(u64, Noise)], pass: u64) -> Bits {
     let Some(at) = moves.iter().rposition(|it| it.0 <= pass) else { return 0 };
     let hi = |at: usize| moves[at].1.hi().unwrap_or(0);
-    if at == 0 { 0 } else { counted(hi(at - 1), hi(at)) }
+    if at == 0 { 0 } else { increase(hi(at - 1), hi(at)) }
 }
 
 /// Returns the index of the iteration argument with the largest growth in a round, and that growth.
@@ -386,7 +408,7 @@ fn growth_in(starts: &[Vec<Noise>], round: u64) -> (usize, Bits) {
     let grew = before
         .iter()
         .zip(after)
-        .map(|(before, after)| counted(before.hi().unwrap_or(0), after.hi().unwrap_or(0)));
+        .map(|(before, after)| increase(before.hi().unwrap_or(0), after.hi().unwrap_or(0)));
     // The first one with the largest growth.
     grew.enumerate().fold((0, 0), |best, (index, by)| if by > best.1 { (index, by) } else { best })
 }

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use noisy_syntax::{AttrData, Interner, Ir, Name, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
-pub use self::spec::{GrowthKind, InsertSpec, ModelError, ModelSpec, OpSpec};
+pub use self::spec::{GrowthKind, GrowthRow, InsertSpec, ModelError, ModelSpec};
 
-use self::pattern::Pattern;
-use noisy_dataflow::view::View;
+use self::pattern::TypePattern;
+use noisy_dataflow::view::ProgramView;
 
 /// Bits of noise; levels in schemes that count levels.
 pub type Bits = u32;
@@ -83,11 +83,11 @@ pub struct NoiseModel {
     reset_cost: u64,
     reset_text: Option<String>,
     /// True if `!noisy.i32` carries noise; the other types are in `types`.
-    dialect_type: bool,
-    types: Vec<Pattern>,
+    is_dialect_type_noisy: bool,
+    types: Vec<TypePattern>,
     attributes: Vec<String>,
     rules: FxHashMap<String, GrowthRule>,
-    pub heir: noisy_heir::Options,
+    pub heir: noisy_heir::HeirOptions,
 }
 
 impl Default for NoiseModel {
@@ -122,11 +122,11 @@ impl NoiseModel {
             reset_level: spec.fresh,
             reset_cost: spec.insert.cost,
             reset_text: spec.insert.text.clone(),
-            dialect_type: false,
+            is_dialect_type_noisy: false,
             types: Vec::new(),
             attributes: Vec::new(),
             rules: FxHashMap::default(),
-            heir: noisy_heir::Options::default(),
+            heir: noisy_heir::HeirOptions::default(),
         }
     }
 
@@ -137,7 +137,7 @@ impl NoiseModel {
 
     /// Returns the growth of an op from the rule of its name; `None` if the attribute that must
     /// state the constant is missing or not a valid number of bits.
-    pub fn growth(&self, ir: &impl View, op: Op, rule: GrowthRule) -> Option<Growth> {
+    pub fn growth(&self, ir: &impl ProgramView, op: Op, rule: GrowthRule) -> Option<Growth> {
         let written = rule.attribute.and_then(|it| {
             let name = self.attributes.get(it as usize)?;
             ir.attr(op, name)
@@ -162,7 +162,7 @@ impl NoiseModel {
     #[inline]
     pub(crate) fn is_carrier(
         &self,
-        ir: &impl View,
+        ir: &impl ProgramView,
         op: Op,
         rule: GrowthRule,
         operand: usize,
@@ -192,7 +192,7 @@ impl NoiseModel {
 
     /// Returns true if the rule of an op applies to a result. Its other results of a noisy type
     /// have a noise of 0.
-    pub fn is_carried(&self, rule: GrowthRule, result: usize) -> bool {
+    pub fn is_noisy_result(&self, rule: GrowthRule, result: usize) -> bool {
         match rule.results {
             Carriers::ByType => true,
             Carriers::These(mask) => result < 64 && mask >> result & 1 == 1,
@@ -202,9 +202,9 @@ impl NoiseModel {
     /// Returns true if values of a type carry noise.
     pub(crate) fn is_noisy(&self, interner: &Interner, ty: Type) -> bool {
         if ty == Type::NOISY {
-            return self.dialect_type;
+            return self.is_dialect_type_noisy;
         }
-        !self.types.is_empty() && pattern::any(&self.types, interner, ty)
+        !self.types.is_empty() && pattern::any_matches(&self.types, interner, ty)
     }
 
     /// Returns the name of [`NoiseModel::reset_op`] without its dialect, for messages.
@@ -243,7 +243,7 @@ impl NoiseModel {
 /// A cache of the rules of a model by interned name: names are compared once per document, not once
 /// per visit.
 #[derive(Debug)]
-pub(crate) struct GrowthRules {
+pub(crate) struct GrowthRuleCache {
     model: Arc<NoiseModel>,
     /// The names looked up so far, each with its rule if it has one. Documents have few different
     /// names.
@@ -252,7 +252,7 @@ pub(crate) struct GrowthRules {
     last: Option<(Name, Option<GrowthRule>)>,
 }
 
-impl GrowthRules {
+impl GrowthRuleCache {
     /// Creates an empty cache for one document.
     pub(crate) fn new(model: Arc<NoiseModel>) -> Self {
         Self { model, by_name: FxHashMap::default(), last: None }
@@ -262,14 +262,14 @@ impl GrowthRules {
         &self.model
     }
 
-    /// Returns the rule of a name if it was the last lookup of [`GrowthRules::of`].
+    /// Returns the rule of a name if it was the last lookup of [`GrowthRuleCache::of`].
     #[inline]
     pub(crate) fn last(&self, name: Name) -> Option<GrowthRule> {
         self.last.filter(|it| it.0 == name)?.1
     }
 
     /// Returns the rule of an op.
-    pub(crate) fn of(&mut self, ir: &impl View, op: Op) -> Option<GrowthRule> {
+    pub(crate) fn of(&mut self, ir: &impl ProgramView, op: Op) -> Option<GrowthRule> {
         let data = ir.op(op);
         if !data.kind.is_op() {
             return None;

@@ -6,7 +6,7 @@ use crate::Severity;
 /// The document after the fixes is the program that verified them, or a new one if some fixes were
 /// rejected. If the caller rejects it, the document is unchanged.
 #[test]
-fn a_document_with_all_fixed_is_that_after_the_edits() {
+fn fixed_documents_equal_new_ones() {
     let n_errors =
         |it: &Document| it.diagnostics().iter().filter(|it| it.severity == Severity::Error).count();
     let long = "x".repeat(2000);
@@ -70,9 +70,9 @@ fn many_reduces_are_not_inserted_one_by_one() {
     text.push_str("}\n");
     let mut document = Document::new(&text);
     let functions = document.ir().functions();
-    let outcome = document.insert_reduces(&functions, &Options::default());
-    assert!(outcome.is_ok_and(|it| it.inserted() > 30));
+    let outcome = document.insert_reduces(&functions, &PlacementOptions::default());
+    assert!(outcome.is_ok_and(|it| it.n_inserted() > 30));
     let anew = Document::new(&document.source().text().to_string());
-    assert_eq!(document.ir().bounds(), anew.ir().bounds());
+    assert_eq!(document.ir().n_slots(), anew.ir().n_slots());
     assert_eq!(document.diagnostics(), anew.diagnostics());
 }

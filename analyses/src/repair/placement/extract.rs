@@ -44,7 +44,7 @@ use crate::program::Program;
 use noisy_placement::Instance;
 
 use self::build::Builder;
-pub use self::calls::Calls;
+pub use self::calls::LiveCalls;
 pub(super) use self::weight::{UNIT, Weights};
 
 /// The cost of a placement.
@@ -64,8 +64,8 @@ pub enum Objective {
 pub(crate) enum SitePosition {
     /// Directly after the definition of a value.
     After(Value),
-    /// Before a group of uses, given by its index in [`Extraction::groups`].
-    Before(usize),
+    /// Before a group of uses, given by its index in [`Extraction::use_groups`].
+    BeforeGroup(usize),
     /// An existing op that resets noise.
     Existing(Op),
 }
@@ -84,34 +84,34 @@ pub struct UseGroup {
 
 /// The input of [`extract`].
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct ExtractionRequest<'a> {
     /// The functions that may be changed. Functions that are connected with them by calls are
     /// included in the problem.
     pub functions: &'a [Op],
     /// Functions outside of the problem: the noise of their arguments and results is fixed.
-    pub closed: &'a FxHashSet<Op>,
+    pub excluded: &'a FxHashSet<Op>,
     pub objective: Objective,
     /// True if existing resets may be removed.
     pub replace: bool,
-    /// Maximum number of separate copies of a function: [`MOST_COPIES`], or the number of contexts
+    /// Maximum number of separate copies of a function: [`MAX_COPIES`], or the number of contexts
     /// in the analysis, [`noisy_dataflow::sparse::MAX_APART`], if the analysis rejected the first
     /// solution.
-    pub copies: usize,
+    pub max_copies: usize,
 }
 
 /// Maximum number of separate copies of a function, within the limit of their total size: a call in
 /// an unrolled loop has one copy per iteration.
-pub const MOST_COPIES: usize = 1024;
+pub const MAX_COPIES: usize = 1024;
 
 /// The placement problem of some functions, with its relation to the IR.
 #[derive(Clone, Debug)]
 pub struct Extraction {
     pub instance: Instance,
     /// The position of each site.
-    pub(crate) spots: Vec<SitePosition>,
+    pub(crate) positions: Vec<SitePosition>,
     /// The value of each node.
     pub nodes: Vec<Value>,
-    pub groups: Vec<UseGroup>,
+    pub use_groups: Vec<UseGroup>,
     /// The innermost group of each grouped use, by op and index of the operand.
     pub group_of: FxHashMap<(Op, u32), usize>,
     /// Costs are in units of `1 / unit` executions.
@@ -142,9 +142,13 @@ impl std::error::Error for Refusal {}
 /// # Errors
 ///
 /// A function has no body, or the noise of a live value in it is unknown.
-pub fn extract(program: &Program, calls: &Calls, request: &Request) -> Result<Extraction, Refusal> {
+pub fn extract(
+    program: &Program,
+    calls: &LiveCalls,
+    request: &ExtractionRequest,
+) -> Result<Extraction, Refusal> {
     let mut builder = Builder::new(program, calls, request);
-    match builder.functions() {
+    match builder.build_functions() {
         Ok(()) => builder.finish(),
         Err(why) => Err(Refusal { function: builder.function, why }),
     }

@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::extract::{Calls, Extraction, Refusal, Request, SitePosition, extract};
-use super::{Fixed, FunctionGroup, GroupProof, Options, Verdict};
+use super::extract::{Extraction, ExtractionRequest, LiveCalls, Refusal, SitePosition, extract};
+use super::{FixedFunction, FunctionGroup, GroupProof, PlacementOptions, PlacementVerdict};
 use crate::program::Program;
-use noisy_placement::{Infeasible, Limits, Placement, Site, Why, evaluate};
+use noisy_placement::{Infeasible, InfeasibleReason, Placement, PlacementLimits, Site, evaluate};
 
 const NOT_FOUND: &str = "no placement found within the time and memory limits";
 
 /// The placement of a group.
-pub(super) struct Answer {
+pub(super) struct GroupPlacement {
     pub group: FunctionGroup,
     pub extraction: Extraction,
     /// For each site, true if it is chosen.
@@ -33,12 +33,12 @@ pub(super) struct Answer {
 /// The share of a function in the placement of its group.
 #[derive(Clone, Copy, Debug, Default)]
 struct FunctionShare {
-    inserted: usize,
-    removed: usize,
+    n_inserted: usize,
+    n_removed: usize,
     cost: u64,
 }
 
-impl Answer {
+impl GroupPlacement {
     /// Returns true if the placement changes a function or makes it legal.
     pub(super) fn is_fixed(&self, function: Op) -> bool {
         self.fixed.contains_key(&function)
@@ -49,27 +49,27 @@ impl Answer {
         self.fixed.keys().copied()
     }
 
-    pub(super) fn inserted(&self) -> usize {
-        self.fixed.values().map(|it| it.inserted).sum()
+    pub(super) fn n_inserted(&self) -> usize {
+        self.fixed.values().map(|it| it.n_inserted).sum()
     }
 
-    pub(super) fn removed(&self) -> usize {
-        self.fixed.values().map(|it| it.removed).sum()
+    pub(super) fn n_removed(&self) -> usize {
+        self.fixed.values().map(|it| it.n_removed).sum()
     }
 }
 
 /// The results of all groups.
 #[derive(Default)]
-pub(super) struct Answers {
+pub(super) struct GroupPlacements {
     /// The placements of the groups that are changed.
-    pub fixed: Vec<Answer>,
+    pub fixed: Vec<GroupPlacement>,
     /// The refused functions, with the reason.
     pub refused: FxHashMap<Op, String>,
 }
 
-impl Answers {
+impl GroupPlacements {
     /// Returns the verdict on each function.
-    pub(super) fn verdicts(&self, functions: &[Op]) -> Vec<Verdict> {
+    pub(super) fn verdicts(&self, functions: &[Op]) -> Vec<PlacementVerdict> {
         let mut groups: FxHashMap<Op, usize> = FxHashMap::default();
         for (group, it) in self.fixed.iter().enumerate() {
             for function in it.fixed() {
@@ -77,21 +77,21 @@ impl Answers {
             }
         }
         let verdict = |function: &Op| match (self.refused.get(function), groups.get(function)) {
-            (Some(why), _) => Verdict::Refused(why.clone()),
-            (None, Some(&group)) => Verdict::Fixed(self.share(group, *function)),
-            (None, None) => Verdict::Legal,
+            (Some(why), _) => PlacementVerdict::Refused(why.clone()),
+            (None, Some(&group)) => PlacementVerdict::Fixed(self.share(group, *function)),
+            (None, None) => PlacementVerdict::Legal,
         };
         functions.iter().map(verdict).collect()
     }
 
     /// Returns the share of a fixed function in its group.
-    fn share(&self, group: usize, function: Op) -> Fixed {
+    fn share(&self, group: usize, function: Op) -> FixedFunction {
         let it = &self.fixed[group];
         let share = it.fixed[&function];
         let gap = it.group.cost.saturating_sub(it.group.lower_bound);
-        Fixed {
-            inserted: share.inserted,
-            removed: share.removed,
+        FixedFunction {
+            n_inserted: share.n_inserted,
+            n_removed: share.n_removed,
             cost: share.cost,
             lower_bound: share.cost.saturating_sub(gap),
             unit: it.group.unit,
@@ -100,21 +100,21 @@ impl Answers {
     }
 }
 
-/// Computes the cheapest placement of each group, with at most `copies` separate copies of a
+/// Computes the cheapest placement of each group, with at most `max_copies` separate copies of a
 /// function.
 pub(super) fn solve(
     program: &Program,
     functions: &[Op],
-    options: &Options,
+    options: &PlacementOptions,
     copies: usize,
-) -> Answers {
+) -> GroupPlacements {
     let start = Instant::now();
     let ir = program.ir();
-    let mut answers = Answers::default();
+    let mut answers = GroupPlacements::default();
     let broken = broken_functions(program);
     let mut closed: FxHashSet<Op> = broken.keys().copied().collect();
     let over = program.excesses();
-    let calls = Calls::new(program);
+    let calls = LiveCalls::new(program);
     let mut is_wanted: FxHashSet<Op> = FxHashSet::default();
     for &function in functions {
         if let Some(why) = broken.get(&function) {
@@ -140,12 +140,12 @@ pub(super) fn solve(
                 }
                 break;
             }
-            let request = Request {
+            let request = ExtractionRequest {
                 functions: &open,
-                closed: &closed,
+                excluded: &closed,
                 objective: options.objective,
                 replace: options.replace,
-                copies,
+                max_copies: copies,
             };
             let refusal = match fix_group(program, &calls, &request, &over, options, &limits) {
                 Ok(answer) => {
@@ -175,25 +175,26 @@ pub(super) fn solve(
 
 fn fix_group(
     program: &Program,
-    calls: &Calls,
-    request: &Request,
+    calls: &LiveCalls,
+    request: &ExtractionRequest,
     over: &FxHashMap<Op, usize>,
-    options: &Options,
-    limits: &Limits,
-) -> Result<Option<Answer>, Refusal> {
+    options: &PlacementOptions,
+    limits: &PlacementLimits,
+) -> Result<Option<GroupPlacement>, Refusal> {
     let extraction = extract(program, calls, request)?;
     let instance = &extraction.instance;
     let is_existing: Vec<bool> =
-        extraction.spots.iter().map(|it| matches!(it, SitePosition::Existing(_))).collect();
+        extraction.positions.iter().map(|it| matches!(it, SitePosition::Existing(_))).collect();
     let is_over = request.functions.iter().any(|it| over.contains_key(it));
-    let is_legal = !is_over && evaluate::legal(instance, &is_existing);
+    let is_legal = !is_over && evaluate::is_legal(instance, &is_existing);
     if is_legal && !is_existing.contains(&true) {
         return Ok(None);
     }
     let asked = request.functions[0];
     let problem = (instance, extraction.unit);
     let placed = options.place(program, asked, problem, extraction.is_exact, limits);
-    let placement = placed.map_err(|it| infeasible(program, asked, &extraction.nodes, it))?;
+    let placement =
+        placed.map_err(|it| explain_infeasible(program, asked, &extraction.nodes, it))?;
     let cost_of = |chosen: &[bool]| {
         let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);
         costs.fold(0_u64, |sum, (site, _)| sum.saturating_add(site.cost))
@@ -201,17 +202,24 @@ fn fix_group(
     if is_legal && placement.cost >= cost_of(&is_existing) {
         return Ok(None);
     }
-    Ok(Some(answer(program, request.functions, over, extraction, &placement, options.wants_proofs)))
+    Ok(Some(group_placement(
+        program,
+        request.functions,
+        over,
+        extraction,
+        &placement,
+        options.wants_proofs,
+    )))
 }
 
-fn answer(
+fn group_placement(
     program: &Program,
     functions: &[Op],
     over: &FxHashMap<Op, usize>,
     extraction: Extraction,
     placement: &Placement,
     wants_proof: bool,
-) -> Answer {
+) -> GroupPlacement {
     let ir = program.ir();
     let mut chosen = vec![false; extraction.instance.sites.len()];
     for &Site(site) in &placement.sites {
@@ -222,11 +230,11 @@ fn answer(
         fixed.insert(function, FunctionShare::default());
     }
     for ((&spot, &chosen), site) in
-        extraction.spots.iter().zip(&chosen).zip(&extraction.instance.sites)
+        extraction.positions.iter().zip(&chosen).zip(&extraction.instance.sites)
     {
         let (op, is_existing) = match spot {
             SitePosition::After(value) => (ir.definition_site(value), false),
-            SitePosition::Before(group) => (Some(extraction.groups[group].anchor), false),
+            SitePosition::BeforeGroup(group) => (Some(extraction.use_groups[group].anchor), false),
             SitePosition::Existing(op) => (Some(op), true),
         };
         if !chosen && !is_existing {
@@ -234,11 +242,11 @@ fn answer(
         }
         let Some(function) = op.and_then(|it| ir.function_of(it)) else { continue };
         let share = fixed.entry(function).or_default();
-        share.inserted += usize::from(chosen && !is_existing);
-        share.removed += usize::from(is_existing && !chosen);
+        share.n_inserted += usize::from(chosen && !is_existing);
+        share.n_removed += usize::from(is_existing && !chosen);
         share.cost = share.cost.saturating_add(if chosen { site.cost } else { 0 });
     }
-    fixed.retain(|it, share| share.inserted + share.removed > 0 || over.contains_key(it));
+    fixed.retain(|it, share| share.n_inserted + share.n_removed > 0 || over.contains_key(it));
     let (lower_bound, certificate) = if extraction.is_exact {
         (placement.lower_bound, Some(&placement.certificate))
     } else {
@@ -249,8 +257,8 @@ fn answer(
         cost: placement.cost,
         lower_bound,
         unit: extraction.unit,
-        disjoint_cores: certificate.map_or(0, |it| it.disjoint().len()),
-        certified: certificate.map_or(0, |it| it.bound().min(lower_bound)),
+        n_disjoint_cores: certificate.map_or(0, |it| it.disjoint_cores().len()),
+        certified_bound: certificate.map_or(0, |it| it.bound().min(lower_bound)),
         proof: wants_proof.then(|| {
             Arc::new(GroupProof {
                 instance: extraction.instance.clone(),
@@ -259,11 +267,11 @@ fn answer(
             })
         }),
     };
-    Answer { group, extraction, chosen, has_calls: false, fixed }
+    GroupPlacement { group, extraction, chosen, has_calls: false, fixed }
 }
 
 /// Explains why no placement exists, and in which function.
-fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
+fn explain_infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
     let ir = program.ir();
     let value = nodes.get(it.node.0 as usize).copied();
     let site = value.and_then(|it| ir.definition_site(it));
@@ -276,20 +284,20 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
             line.map_or(name.clone(), |line| format!("{name} on line {line}"))
         },
     );
-    let why = match it.why {
-        Why::Over { least, limit } => {
+    let why = match it.reason {
+        InfeasibleReason::OverLimit { least, limit } => {
             format!(
                 "no placement is possible: {name} has at least {least} bits of noise, and at most {limit} are allowed"
             )
         }
-        Why::Reset { reset, .. } => {
+        InfeasibleReason::ResetOverLimit { reset, .. } => {
             format!(
                 "no placement is possible: {name} must be reduced, but the {reset} bits that remain after it are still too many"
             )
         }
-        Why::Contradiction => format!("no placement is possible because of {name}"),
-        Why::NotFound => NOT_FOUND.to_owned(),
-        Why::Malformed => "internal error: malformed placement problem".to_owned(),
+        InfeasibleReason::Contradiction => format!("no placement is possible because of {name}"),
+        InfeasibleReason::NotFound => NOT_FOUND.to_owned(),
+        InfeasibleReason::Malformed => "internal error: malformed placement problem".to_owned(),
     };
     let function = site.and_then(|it| ir.function_of(it)).unwrap_or(asked);
     Refusal { function, why }

@@ -18,23 +18,23 @@ use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Extraction, SitePosition};
-use super::group::Answer;
+use super::group::GroupPlacement;
 use crate::program::Program;
 use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::TextEdit;
 
 /// Returns the sorted edits of some placements.
-pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
+pub(super) fn edits(program: &Program, answers: &[&GroupPlacement]) -> Vec<TextEdit> {
     let mut names = FreshNames::of(program.ir());
     let mut edits: Vec<TextEdit> = Vec::new();
     for it in answers {
-        write(program, &it.extraction, &it.chosen, &mut names, &mut edits);
+        add_edits(program, &it.extraction, &it.chosen, &mut names, &mut edits);
     }
-    merge(edits)
+    sort_and_merge(edits)
 }
 
 /// Adds the edits of a placement: new ops, removed ops, and the new names of operands.
-fn write(
+fn add_edits(
     program: &Program,
     extraction: &Extraction,
     chosen: &[bool],
@@ -42,7 +42,7 @@ fn write(
     out: &mut Vec<TextEdit>,
 ) {
     let ir = program.ir();
-    let mut writing = NewNames {
+    let mut writing = RenamedValues {
         ir,
         extraction,
         after: FxHashMap::default(),
@@ -52,25 +52,25 @@ fn write(
     };
     let mut touched: Vec<Value> = Vec::new();
     let mut inserted: Vec<(Value, SitePosition)> = Vec::new();
-    for (&spot, &chosen) in extraction.spots.iter().zip(chosen) {
+    for (&spot, &chosen) in extraction.positions.iter().zip(chosen) {
         match (spot, chosen) {
             (SitePosition::After(value), true) => inserted.push((value, spot)),
-            (SitePosition::Before(group), true) => {
-                inserted.push((extraction.groups[group].value, spot));
+            (SitePosition::BeforeGroup(group), true) => {
+                inserted.push((extraction.use_groups[group].value, spot));
             }
             (SitePosition::Existing(op), false) => {
                 writing.removed.insert(op);
                 touched.extend_from_slice(&ir.op(op).results);
             }
             (SitePosition::Existing(_), true)
-            | (SitePosition::After(_) | SitePosition::Before(_), false) => {}
+            | (SitePosition::After(_) | SitePosition::BeforeGroup(_), false) => {}
         }
     }
     // Several resets at one position are in the order of the definitions of their operands.
     inserted.sort_by_cached_key(|&(value, spot)| {
         let at =
             ir.definition_site(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
-        let group = if let SitePosition::Before(group) = spot { group + 1 } else { 0 };
+        let group = if let SitePosition::BeforeGroup(group) = spot { group + 1 } else { 0 };
         (at, ir.value(value).number, group)
     });
     for &(value, spot) in &inserted {
@@ -78,7 +78,7 @@ fn write(
         touched.push(value);
         match spot {
             SitePosition::After(value) => drop(writing.after.insert(value, name)),
-            SitePosition::Before(group) => drop(writing.before.insert(group, name)),
+            SitePosition::BeforeGroup(group) => drop(writing.before.insert(group, name)),
             SitePosition::Existing(_) => {}
         }
     }
@@ -91,12 +91,12 @@ fn write(
         };
         match spot {
             SitePosition::After(value) => {
-                let is_generic = definition_is_generic(ir, value);
+                let is_generic = is_definition_generic(ir, value);
                 let line = line(&writing.after[&value], &ir.value_text(value), is_generic);
-                out.push(insertion(program, value, &line));
+                out.push(insert_after_definition(program, value, &line));
             }
-            SitePosition::Before(index) => {
-                let group = extraction.groups[index];
+            SitePosition::BeforeGroup(index) => {
+                let group = extraction.use_groups[index];
                 let operand = match group.outer {
                     Some(outer) => writing.in_group(outer, value),
                     None => writing.of(value),
@@ -113,7 +113,7 @@ fn write(
             SitePosition::Existing(_) => {}
         }
     }
-    for &spot in &extraction.spots {
+    for &spot in &extraction.positions {
         let SitePosition::Existing(op) = spot else { continue };
         if writing.removed.contains(&op) {
             out.push(match instead.remove(&op) {
@@ -137,7 +137,7 @@ fn write(
 }
 
 /// The names of values after the placement.
-struct NewNames<'a> {
+struct RenamedValues<'a> {
     ir: &'a Ir,
     extraction: &'a Extraction,
     /// The name of the reset after the definition of a value.
@@ -149,7 +149,7 @@ struct NewNames<'a> {
     known: RefCell<FxHashMap<Value, String>>,
 }
 
-impl NewNames<'_> {
+impl RenamedValues<'_> {
     /// Returns the name of a value outside of groups.
     fn of(&self, value: Value) -> String {
         self.named(None, value)
@@ -165,7 +165,8 @@ impl NewNames<'_> {
         // Results of removed ops, which get the name of their operand.
         let mut way = Vec::new();
         let name = loop {
-            let mut groups = std::iter::successors(group, |&it| self.extraction.groups[it].outer);
+            let mut groups =
+                std::iter::successors(group, |&it| self.extraction.use_groups[it].outer);
             let named = groups.find_map(|it| self.before.get(&it));
             let named = named.or_else(|| self.after.get(&value)).or_else(|| known.get(&value));
             if let Some(name) = named {
@@ -198,7 +199,7 @@ impl NewNames<'_> {
 
 /// Returns true if the defining op of a value is in generic form. For an argument, this is the
 /// first op of its block, or else the op or label that defines the argument.
-pub(super) fn definition_is_generic(ir: &Ir, value: Value) -> bool {
+pub(super) fn is_definition_generic(ir: &Ir, value: Value) -> bool {
     let op = match ir.value(value).def {
         Def::Result(op, _) => Some(op),
         Def::Argument(block, _) => ir.block_ops(block).next().or(ir.definition_site(value)),
@@ -207,7 +208,7 @@ pub(super) fn definition_is_generic(ir: &Ir, value: Value) -> bool {
 }
 
 /// Sorts edits and joins insertions at the same position.
-pub(super) fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
+pub(super) fn sort_and_merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     edits.sort_by_key(|it| (it.range.start, it.range.end));
     let mut out: Vec<TextEdit> = Vec::with_capacity(edits.len());
     for edit in edits {
@@ -234,12 +235,17 @@ pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut FreshNames<'_>) -> S
     names.fresh(&base)
 }
 
-pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit {
+pub(super) fn insert_after_definition(program: &Program, value: Value, line: &str) -> TextEdit {
     let ir = program.ir();
     let block = match ir.value(value).def {
         Def::Result(op, _) => {
             let range = ir.range(op);
-            return after(program, range.end, &program.source().indentation(range.start), line);
+            return insert_after(
+                program,
+                range.end,
+                &program.source().indentation(range.start),
+                line,
+            );
         }
         Def::Argument(block, _) => block,
     };
@@ -247,17 +253,17 @@ pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit
     if let Some(label) = data.label {
         let first = ir.next(label).filter(|&it| ir.op(it).kind != OpKind::Label);
         let indent = indent_inside(program, first, label);
-        after(program, ir.range(label).end, &indent, line)
+        insert_after(program, ir.range(label).end, &indent, line)
     } else {
         let first = ir.items(data.region).next();
         let holder = ir.region(data.region).parent.or(first);
         let indent = holder.map_or(String::new(), |it| indent_inside(program, first, it));
-        after(program, ir.region_start(data.region), &indent, line)
+        insert_after(program, ir.region_start(data.region), &indent, line)
     }
 }
 
 /// Returns the insertion of a line after an offset, or within its line if other text follows.
-fn after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
+fn insert_after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
     let (rest, newline) = program.source().rest_of_line(at);
     let trimmed = rest.trim_start();
     if trimmed.is_empty() || trimmed.starts_with("//") {

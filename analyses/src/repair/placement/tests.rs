@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 use super::*;
 use crate::{Document, Severity};
 
-fn fixed(text: &str) -> (Outcome, String) {
-    mended_with(text, &Options::default())
+fn fixed(text: &str) -> (PlacementOutcome, String) {
+    fixed_with(text, &PlacementOptions::default())
 }
 
-fn mended_with(text: &str, options: &Options) -> (Outcome, String) {
+fn fixed_with(text: &str, options: &PlacementOptions) -> (PlacementOutcome, String) {
     let document = Document::new(text);
     let functions = document.ir().functions();
     let outcome = insert_reduces(&document, &functions, options);
@@ -24,15 +24,18 @@ fn mended_with(text: &str, options: &Options) -> (Outcome, String) {
     let (edited, found) = edited(text, options);
     assert_eq!(edited.source().text().to_string(), after);
     assert_eq!(found.groups, outcome.groups);
-    let verdicts = |it: &Outcome| it.functions.iter().map(|it| it.verdict.clone()).collect();
-    let (of_edited, of_copy): (Vec<Verdict>, Vec<Verdict>) = (verdicts(&found), verdicts(&outcome));
+    let verdicts =
+        |it: &PlacementOutcome| it.functions.iter().map(|it| it.verdict.clone()).collect();
+    let (of_edited, of_copy): (Vec<PlacementVerdict>, Vec<PlacementVerdict>) =
+        (verdicts(&found), verdicts(&outcome));
     assert_eq!(of_edited, of_copy);
     (outcome, after)
 }
 
-fn options() -> Options {
-    let limits = Limits { time: None, work: Some(5_000_000), ..Limits::default() };
-    Options { limits, ..Options::default() }
+fn options() -> PlacementOptions {
+    let limits =
+        PlacementLimits { time: None, work: Some(5_000_000), ..PlacementLimits::default() };
+    PlacementOptions { limits, ..PlacementOptions::default() }
 }
 
 fn errors(text: &str) -> Vec<crate::Diagnostic> {
@@ -42,7 +45,7 @@ fn errors(text: &str) -> Vec<crate::Diagnostic> {
 }
 
 /// Inserts resets into a document in place, and compares it with a new document.
-fn edited(text: &str, options: &Options) -> (Document, Outcome) {
+fn edited(text: &str, options: &PlacementOptions) -> (Document, PlacementOutcome) {
     let mut document = Document::new(text);
     let functions = document.ir().functions();
     let outcome = document.insert_reduces(&functions, options);
@@ -69,7 +72,7 @@ fn edited(text: &str, options: &Options) -> (Document, Outcome) {
 
 /// Reparsed ops would have other ids.
 #[test]
-fn ops_that_stay_are_not_read_again() {
+fn kept_ops_are_not_reparsed() {
     let line = |at: usize| format!("  %{} = noisy.add %{at}, %{at} : !noisy.i32\n", at + 1);
     let text = format!(
         "func.func @f(%0: !noisy.i32) -> !noisy.i32 {{\n{}  return %40 : !noisy.i32\n}}\n",
@@ -82,17 +85,17 @@ fn ops_that_stay_are_not_read_again() {
         .collect::<Vec<_>>()
         .last()
         .expect("ops");
-    let (after, outcome) = edited(&text, &Options::default());
-    assert!(outcome.inserted() > 1 && after.ir().op_name(last) == "func.return", "{outcome:?}");
+    let (after, outcome) = edited(&text, &PlacementOptions::default());
+    assert!(outcome.n_inserted() > 1 && after.ir().op_name(last) == "func.return", "{outcome:?}");
     assert_eq!(after.ir().range(last).end, after.source().text().len_bytes() - 3);
 }
 
 fn check(before: &str, after: &str) {
-    check_with(before, after, &Options::default());
+    check_with(before, after, &PlacementOptions::default());
 }
 
-fn check_with(before: &str, after: &str, options: &Options) {
-    let (outcome, found) = mended_with(before, options);
+fn check_with(before: &str, after: &str, options: &PlacementOptions) {
+    let (outcome, found) = fixed_with(before, options);
     assert_eq!(found, after, "{outcome:?}");
     if before != after {
         let errors = Document::new(&found).diagnostics();
@@ -104,7 +107,7 @@ fn refused(text: &str, reason: &str) {
     let (outcome, after) = fixed(text);
     assert_eq!(after, text);
     let verdict = outcome.functions.last().map(|it| &it.verdict);
-    assert_eq!(verdict, Some(&Verdict::Refused(reason.to_owned())));
+    assert_eq!(verdict, Some(&PlacementVerdict::Refused(reason.to_owned())));
 }
 
 #[test]
@@ -160,14 +163,14 @@ fn one_reduce_serves_two_branches() {
     }
     let tail = "  return %x3, %y3 : !noisy.i32, !noisy.i32\n}\n";
     let (outcome, after) = fixed(&(text.clone() + tail));
-    assert_eq!(outcome.inserted(), 1);
+    assert_eq!(outcome.n_inserted(), 1);
     let line =
         "  %m = noisy.mul %a, %a : !noisy.i32\n  %m_r = noisy.reduce_noise %m : !noisy.i32\n";
     assert!(after.contains(line), "{after}");
     // The product of both branches.
     text += "  %p = noisy.mul %x3, %y3 : !noisy.i32\n";
     let (outcome, _) = fixed(&(text + "  return %p, %p : !noisy.i32, !noisy.i32\n}\n"));
-    assert_eq!(outcome.inserted(), 3);
+    assert_eq!(outcome.n_inserted(), 3);
     assert!(outcome.functions[0].verdict.is_optimal());
 }
 
@@ -232,7 +235,7 @@ func.func @f(%a: !noisy.i32) {
 }
 
 #[test]
-fn functions_that_are_not_understood_are_left_alone() {
+fn functions_with_unknown_facts_are_not_changed() {
     refused(
         "func.func @f(%a: !noisy.i32) {
   %0 = noisy.mul %a, %a : !noisy.i32

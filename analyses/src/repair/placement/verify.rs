@@ -3,51 +3,51 @@
 use noisy_syntax::Op;
 use rustc_hash::FxHashSet;
 
-use super::FixError;
-use super::group::Answer;
+use super::PlacementError;
+use super::group::GroupPlacement;
 use crate::program::Program;
 use crate::report::diagnostic::TextEdit;
 
 /// The numbers of problems, ops and noise errors that are expected after the edits of some
 /// placements.
 #[derive(Debug, Default)]
-pub(super) struct Promise {
+pub(super) struct ExpectedCounts {
     n_problems: usize,
     n_ops: usize,
     /// All functions of the program, in textual order.
-    functions: Vec<PromisedFunction>,
+    functions: Vec<ExpectedFunction>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct PromisedFunction {
+struct ExpectedFunction {
     /// True if the placement brings the function within the budget.
     is_fixed: bool,
     n_excesses: usize,
 }
 
-impl Promise {
-    pub(super) fn of(program: &Program, answers: &[&Answer]) -> Self {
-        let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
+impl ExpectedCounts {
+    pub(super) fn of(program: &Program, answers: &[&GroupPlacement]) -> Self {
+        let sum = |of: fn(&GroupPlacement) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
         let n_before = count_ops(program, &program.model().reset_op);
         let excesses = program.excesses();
         let fixed: FxHashSet<Op> = answers.iter().flat_map(|it| it.fixed()).collect();
-        let functions = program.ir().functions().into_iter().map(|it| PromisedFunction {
+        let functions = program.ir().functions().into_iter().map(|it| ExpectedFunction {
             is_fixed: fixed.contains(&it),
             n_excesses: excesses.get(&it).copied().unwrap_or_default(),
         });
         Self {
             n_problems: program.source().problems().len(),
-            n_ops: n_before + sum(Answer::inserted) - sum(Answer::removed),
+            n_ops: n_before + sum(GroupPlacement::n_inserted) - sum(GroupPlacement::n_removed),
             functions: functions.collect(),
         }
     }
 
     /// Returns an error unless a program has the promised numbers of problems, functions and ops,
     /// no noise error in fixed functions, and no additional noise error in others.
-    pub(super) fn kept_by(&self, after: &Program) -> Result<(), FixError> {
+    pub(super) fn check_program(&self, after: &Program) -> Result<(), PlacementError> {
         let functions = after.ir().functions();
-        compared(after, self.n_problems, self.functions.len(), functions.len())?;
-        counted(after, &after.model().reset_op, self.n_ops)?;
+        check_problems(after, self.n_problems, self.functions.len(), functions.len())?;
+        check_ops(after, &after.model().reset_op, self.n_ops)?;
         let excesses = after.excesses();
         // The edits keep the order of functions.
         for (old, new) in self.functions.iter().zip(functions) {
@@ -68,16 +68,16 @@ impl Promise {
     }
 }
 
-fn unverified<T>(how: String) -> Result<T, FixError> {
-    Err(FixError::Unverified(how))
+fn unverified<T>(how: String) -> Result<T, PlacementError> {
+    Err(PlacementError::Unverified(how))
 }
 
-fn compared(
+fn check_problems(
     after: &Program,
     n_problems: usize,
     n_functions: usize,
     n_functions_after: usize,
-) -> Result<(), FixError> {
+) -> Result<(), PlacementError> {
     let n_after = after.source().problems().len();
     if n_problems != n_after {
         return unverified(format!("{n_after} other problems instead of {n_problems}"));
@@ -88,7 +88,7 @@ fn compared(
     Ok(())
 }
 
-fn counted(after: &Program, op: &str, n_promised: usize) -> Result<(), FixError> {
+fn check_ops(after: &Program, op: &str, n_promised: usize) -> Result<(), PlacementError> {
     let n_found = count_ops(after, op);
     if n_promised != n_found {
         return unverified(format!("{n_found} ops of {op} instead of {n_promised}"));
@@ -99,11 +99,11 @@ fn counted(after: &Program, op: &str, n_promised: usize) -> Result<(), FixError>
 /// Analyzes the edited text, and returns its program if it keeps the promise.
 pub(super) fn verify(
     program: &Program,
-    promise: &Promise,
+    promise: &ExpectedCounts,
     edits: &[TextEdit],
-) -> Result<Program, FixError> {
+) -> Result<Program, PlacementError> {
     let after = edited(program, edits);
-    promise.kept_by(&after)?;
+    promise.check_program(&after)?;
     Ok(after)
 }
 
@@ -119,11 +119,16 @@ pub(super) fn reread(
     edits: &[TextEdit],
     op: &str,
     n_promised: usize,
-) -> Result<Program, FixError> {
+) -> Result<Program, PlacementError> {
     let after = edited(program, edits);
     let n_functions = program.ir().functions().len();
-    compared(&after, program.source().problems().len(), n_functions, after.ir().functions().len())?;
-    counted(&after, op, n_promised)?;
+    check_problems(
+        &after,
+        program.source().problems().len(),
+        n_functions,
+        after.ir().functions().len(),
+    )?;
+    check_ops(&after, op, n_promised)?;
     Ok(after)
 }
 

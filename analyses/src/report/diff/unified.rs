@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::{Change, changes};
+use super::{LineChange, changes};
 
 /// Number of unchanged lines shown before and after a change.
 const CONTEXT: usize = 3;
@@ -34,7 +34,7 @@ pub fn unified(name: &str, before: &str, after: &str) -> String {
 }
 
 /// Writes a hunk of changes that are shown together.
-fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[Change]) {
+fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[LineChange]) {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let lead = CONTEXT.min(first.before.start);
     let trail = CONTEXT.min(old.len() - last.before.end);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_out_of_nothing() {
+    fn a_diff_of_an_empty_text() {
         expect![[r#"
             --- f
             +++ f
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_nothing() {
+    fn equal_texts_have_no_diff() {
         assert_eq!(unified("f", "a\n", "a\n"), "");
     }
 

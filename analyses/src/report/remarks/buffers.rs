@@ -12,7 +12,7 @@ use crate::facts::effects::accesses;
 
 /// The accesses to a private buffer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Private {
+pub(super) struct PrivateBuffer {
     /// True if an op reads from it.
     pub is_read: bool,
     /// True if all accesses are in its block or in regions nested in its block.
@@ -20,7 +20,7 @@ pub(super) struct Private {
 }
 
 /// Returns the private buffers that some ops allocate.
-pub(super) fn private(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, Private> {
+pub(super) fn private_buffers(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, PrivateBuffer> {
     let made = ops
         .iter()
         .filter(|&&it| matches!(ir.op(it).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca));
@@ -32,9 +32,9 @@ pub(super) fn private(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, Private> {
 }
 
 /// Returns the accesses to a buffer; `None` if the buffer may have an alias or an unknown access.
-fn uses_of(ir: &Ir, op: Op, value: Value) -> Option<Private> {
+fn uses_of(ir: &Ir, op: Op, value: Value) -> Option<PrivateBuffer> {
     let (home, block) = (ir.op(op).parent, ir.block_of(op));
-    let mut out = Private { is_read: false, stays_in_block: true };
+    let mut out = PrivateBuffer { is_read: false, stays_in_block: true };
     for &(user, index) in &ir.value(value).uses {
         out.is_read |= reads(ir, user, index as usize)?;
         let mut at = user;

@@ -11,15 +11,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::Remark;
-use super::buffers::{self, Private};
+use super::buffers::{self, PrivateBuffer};
 use crate::facts::effects::{Access, accesses};
 use crate::facts::values::{int_of, operand};
 
 /// Adds the dead stores of a function. Returns the number of visited ops.
 pub(super) fn find(ir: &Ir, function: Op, ops: &[Op], out: &mut Vec<(Op, Remark)>) -> usize {
-    let mut search = Search { ir, private: buffers::private(ir, ops), out, n_visits: 0 };
+    let mut search =
+        StoreSearch { ir, private: buffers::private_buffers(ir, ops), out, n_visits: 0 };
     for &(_, region) in &ir.op(function).regions {
-        search.region(region, &mut ReadBuffers::default());
+        search.visit_region(region, &mut ReadBuffers::default());
     }
     search.n_visits
 }
@@ -45,7 +46,7 @@ struct ReadBuffers {
     /// The private buffers that are read.
     private: FxHashSet<Value>,
     /// True if a buffer that is not private may be read.
-    others: bool,
+    may_read_others: bool,
 }
 
 /// The elements that a later op overwrites before an op reads them.
@@ -56,79 +57,79 @@ struct OverwrittenElements {
     /// Elements of other buffers, with the overwriting op.
     others: FxHashMap<(Value, Element), Op>,
     /// Private buffers that no later op reads.
-    whole: FxHashSet<Value>,
+    unread_buffers: FxHashSet<Value>,
 }
 
 impl OverwrittenElements {
-    fn read(&mut self, read: &ReadBuffers) {
-        if read.others {
+    fn remove_read(&mut self, read: &ReadBuffers) {
+        if read.may_read_others {
             self.others.clear();
         }
         #[allow(clippy::iter_over_hash_type, reason = "what is removed has no order")]
         for buffer in &read.private {
             self.private.remove(buffer);
-            self.whole.remove(buffer);
+            self.unread_buffers.remove(buffer);
         }
     }
 }
 
-struct Search<'a> {
+struct StoreSearch<'a> {
     ir: &'a Ir,
-    private: FxHashMap<Value, Private>,
+    private: FxHashMap<Value, PrivateBuffer>,
     out: &'a mut Vec<(Op, Remark)>,
     n_visits: usize,
 }
 
-impl Search<'_> {
-    /// Visits a region, and adds its reads to `read`.
-    fn region(&mut self, region: Region, read: &mut ReadBuffers) {
+impl StoreSearch<'_> {
+    /// Visits a region, and adds its reads to `remove_read`.
+    fn visit_region(&mut self, region: Region, read: &mut ReadBuffers) {
         for block in self.ir.blocks(region) {
-            self.block(block, read);
+            self.visit_block(block, read);
         }
     }
 
-    fn block(&mut self, block: Block, read: &mut ReadBuffers) {
+    fn visit_block(&mut self, block: Block, read: &mut ReadBuffers) {
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
         let mut covered = OverwrittenElements::default();
         for &op in &ops {
             let made = self.ir.op(op).results.iter();
             covered
-                .whole
+                .unread_buffers
                 .extend(made.filter(|it| self.private.get(it).is_some_and(|it| it.stays_in_block)));
         }
         for op in ops.into_iter().rev() {
             self.n_visits += 1;
             let mut own = ReadBuffers::default();
             for &(_, region) in &self.ir.op(op).regions {
-                self.region(region, &mut own);
+                self.visit_region(region, &mut own);
             }
             match accesses(self.ir, op) {
-                None => own.others = true,
+                None => own.may_read_others = true,
                 Some(all) => {
-                    if self.writes_for_nobody(op, &all, &covered) {
+                    if self.is_dead_write(op, &all, &covered) {
                         self.out.push((op, Remark::DeadStore(None)));
                     } else if let Some((buffer, element)) = element(self.ir, op) {
-                        self.store(op, buffer, element, &mut covered);
+                        self.record_store(op, buffer, element, &mut covered);
                     }
                     for (_, buffer) in all.iter().filter(|it| it.0 == Access::Read) {
                         match buffer.filter(|it| self.private.contains_key(it)) {
                             Some(buffer) => {
                                 own.private.insert(buffer);
                             }
-                            None => own.others = true,
+                            None => own.may_read_others = true,
                         }
                     }
                 }
             }
-            covered.read(&own);
-            read.others |= own.others;
+            covered.remove_read(&own);
+            read.may_read_others |= own.may_read_others;
             read.private.extend(own.private);
         }
     }
 
     /// Returns true if an op has no other effect than reads and at least one write, all to buffers
     /// that no later op reads.
-    fn writes_for_nobody(
+    fn is_dead_write(
         &self,
         op: Op,
         all: &[(Access, Option<Value>)],
@@ -136,7 +137,8 @@ impl Search<'_> {
     ) -> bool {
         let data = self.ir.op(op);
         let is_unread = |it: &Value| {
-            covered.whole.contains(it) || self.private.get(it).is_some_and(|it| !it.is_read)
+            covered.unread_buffers.contains(it)
+                || self.private.get(it).is_some_and(|it| !it.is_read)
         };
         let mut n_writes = 0;
         let is_idle = all.iter().all(|(access, buffer)| match access {
@@ -151,7 +153,7 @@ impl Search<'_> {
     }
 
     /// Records a store, and reports it if a later store overwrites it.
-    fn store(
+    fn record_store(
         &mut self,
         op: Op,
         buffer: Value,

@@ -6,7 +6,7 @@ use crate::{Document, TextEdit};
 const CODES: [&str; 4] = ["same-value", "folds-to-constant", "loop-invariant", "dead-store"];
 
 /// Returns the lints of a program, each with its line.
-fn told(text: &str) -> Vec<String> {
+fn lints_of(text: &str) -> Vec<String> {
     let document = Document::new(text);
     assert!(document.source().problems().is_empty(), "{:?}\n{text}", document.source().problems());
     let found = document.diagnostics_with(&CODES).into_iter();
@@ -20,7 +20,7 @@ fn told(text: &str) -> Vec<String> {
 }
 
 fn check(text: &str, expected: &[&str]) {
-    assert_eq!(told(text), expected, "{text}");
+    assert_eq!(lints_of(text), expected, "{text}");
 }
 
 /// Applies all safe fixes of the lints until none is left.
@@ -40,7 +40,7 @@ fn fixed(text: &str) -> String {
 }
 
 #[test]
-fn the_same_value_is_told_through_others() {
+fn equal_values_are_found_through_their_operands() {
     let text = "func.func @f(%a: i32, %b: i32, %c: i1, %m: memref<4xi32>) -> i32 {
   %i = arith.constant 0 : index
   %j = arith.constant 0 : index
@@ -151,7 +151,7 @@ fn folding_ops_become_constants() {
 }
 
 #[test]
-fn of_a_chain_that_does_not_change_the_last_takes_all_along() {
+fn the_last_op_of_an_invariant_chain_moves_with_its_operands() {
     let n = 300;
     let mut text = "func.func @f(%a: i32, %n: index, %m: memref<?xi32>) {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  \
          scf.for %i = %c0 to %n step %c1 {\n    %x0 = arith.muli %a, %a : i32\n"
@@ -169,16 +169,16 @@ fn of_a_chain_that_does_not_change_the_last_takes_all_along() {
     assert!(fixes[n - 1].is_some());
     // Requested alone, each diagnostic has a fix.
     assert!(document.fixes(&found[5..6])[0].is_some());
-    assert_eq!(told(&fixed(&text)), Vec::<String>::new());
+    assert_eq!(lints_of(&fixed(&text)), Vec::<String>::new());
 }
 
 #[test]
-fn an_op_that_a_comment_stands_in_stays() {
+fn ops_with_inner_comments_are_not_edited() {
     for text in [
         "func.func @f(%a: i32, %m: memref<i32>) {\n  memref.store %a, // keep\n    %m[] : memref<i32>\n  memref.store %a, %m[] : memref<i32>\n  return\n}\n",
         "func.func @f(%a: i32) -> i32 {\n  %0 = arith.addi %a, %a : i32\n  %1 = arith.addi %a, // keep\n    %a : i32\n  %2 = arith.muli %0, %1 : i32\n  return %2 : i32\n}\n",
     ] {
-        assert_eq!(told(text).len(), 1, "{text}");
+        assert_eq!(lints_of(text).len(), 1, "{text}");
         assert_eq!(fixed(text), text);
     }
 }
@@ -252,7 +252,7 @@ fn invariant_ops_move_before_the_loop_with_comments_and_operands() {
 }
 
 #[test]
-fn stores_that_nobody_reads_are_told_and_no_others() {
+fn only_dead_stores_are_reported() {
     let store = |body: &str| {
         format!(
             "func.func private @g()\nfunc.func private @h(memref<4xi32>)\nfunc.func @f(%a: i32, %b: i32, %c: i1, %m: memref<4xi32>, %o: memref<4xi32>) -> i32 {{
@@ -263,9 +263,9 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
     };
     let over = "  memref.store %a, %m[%i] : memref<4xi32>\n";
     let again = "  memref.store %b, %m[%i] : memref<4xi32>\n";
-    let told_of = |between: &str| told(&store(&format!("{over}{between}{again}"))).len();
+    let told_of = |between: &str| lints_of(&store(&format!("{over}{between}{again}"))).len();
     assert_eq!(
-        told(&store(&format!("{over}{again}"))),
+        lints_of(&store(&format!("{over}{again}"))),
         ["6: dead-store: line 7 overwrites this before anything reads it"]
     );
     // An op between the stores reads, may read, or ends the block.
@@ -288,7 +288,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
     }
     // Private buffers.
     let local = |rest: &str| {
-        told(&store(&format!(
+        lints_of(&store(&format!(
             "  %l = memref.alloc() : memref<4xi32>\n{rest}  memref.dealloc %l : memref<4xi32>\n"
         )))
     };
@@ -327,14 +327,14 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
 }
 
 #[test]
-fn a_function_that_cannot_be_read_is_left_alone() {
+fn functions_with_opaque_ops_have_no_remarks() {
     let text = |last: &str| {
         format!(
             "func.func @f(%a: i32) {{\n  %0 = arith.muli %a, %a : i32\n  %1 = arith.muli %a, %a : i32\n  \"a.b\"(%0, %1) : (i32, i32) -> ()\n{last}  return\n}}\n"
         )
     };
-    assert_eq!(told(&text("")).len(), 1);
-    assert_eq!(told(&text("  other.op of %1 at [%0]\n")), [""; 0]);
+    assert_eq!(lints_of(&text("")).len(), 1);
+    assert_eq!(lints_of(&text("  other.op of %1 at [%0]\n")), [""; 0]);
 }
 
 /// Returns functions with a diagnostic of each lint.
@@ -371,15 +371,15 @@ fn program(n: usize) -> String {
 }
 
 #[test]
-fn edits_equal_reading_anew() {
-    assert!(told(&program(3)).len() > 12, "{:?}", told(&program(3)));
+fn remarks_after_edits_equal_those_from_scratch() {
+    assert!(lints_of(&program(3)).len() > 12, "{:?}", lints_of(&program(3)));
     for seed in 1..=150 {
         check_edits(seed, program(1 + seed as usize % 4));
     }
 }
 
 #[test]
-fn an_edit_costs_the_function_that_it_touches() {
+fn an_edit_recomputes_only_its_function() {
     let visits = |document: &Document| {
         let n_told = document.diagnostics_with(&CODES).len();
         assert!(n_told > 0);

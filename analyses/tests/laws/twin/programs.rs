@@ -26,13 +26,13 @@ struct Writer {
     n: usize,
     n_functions: usize,
     /// Remaining number of ops with regions in the function.
-    left: usize,
+    n_remaining_nested: usize,
 }
 
 /// Returns a program of `n_functions` functions with about `size` ops each.
 pub(super) fn program(seed: u64, n_functions: usize, size: usize) -> String {
     let random = Random::new(seed);
-    let mut it = Writer { random, out: String::new(), n: 0, n_functions, left: 0 };
+    let mut it = Writer { random, out: String::new(), n: 0, n_functions, n_remaining_nested: 0 };
     for at in 0..n_functions {
         it.function(at, size);
     }
@@ -90,7 +90,7 @@ impl Writer {
             self.line(&format!("%k{number} = arith.constant {number} : i5"));
             scope.ints.push(format!("%k{number}"));
         }
-        self.left = 4;
+        self.n_remaining_nested = 4;
         self.ops(size, 0, &mut scope);
         if self.random.one_in(3) {
             return self.blocks(size, &scope);
@@ -105,8 +105,8 @@ impl Writer {
                 0..4 => self.noisy(scope),
                 4..6 => self.int(scope),
                 6 => self.call(scope),
-                _ if depth < 3 && self.left > 0 => {
-                    self.left -= 1;
+                _ if depth < 3 && self.n_remaining_nested > 0 => {
+                    self.n_remaining_nested -= 1;
                     self.nested(size / 2 + 1, depth, scope);
                 }
                 _ => self.noisy(scope),

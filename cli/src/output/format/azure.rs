@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use noisy_analyses::Severity;
 
 use super::{escaped, findings, plain_name};
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 
-pub(super) fn file(checked: &Checked) -> String {
+pub(super) fn file(checked: &FileReport) -> String {
     let name = property(&plain_name(checked));
     let mut out = String::new();
     for it in findings(checked) {
@@ -17,7 +17,7 @@ pub(super) fn file(checked: &Checked) -> String {
         let _ = writeln!(
             out,
             "##vso[task.logissue type={kind};sourcepath={name};linenumber={};columnnumber={};code={};]{}",
-            it.start.row,
+            it.start.line,
             it.start.column,
             it.code,
             data(it.message)

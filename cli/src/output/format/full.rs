@@ -15,18 +15,18 @@ use noisy_output::{is_hidden, picture, shown_line};
 use ropey::{Rope, RopeSlice};
 
 use super::concise;
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 use crate::output::paint;
 
 /// Maximum distance, in lines, of labels in one drawing.
-const NEAR: usize = 4;
+const MAX_LINE_DISTANCE: usize = 4;
 /// Maximum length of a drawn line, in bytes.
-const MAX_LINE: usize = 1000;
+const MAX_LINE_BYTES: usize = 1000;
 
-pub(super) fn file(checked: &Checked, color: bool) -> String {
+pub(super) fn file(checked: &FileReport, color: bool) -> String {
     let mut out = String::new();
     if !checked.diagnostics.is_empty() {
-        let source = sheet(shown_part(checked));
+        let source = drawable_source(shown_part(checked));
         for it in &checked.diagnostics {
             out.push_str(&draw(checked, &source, it, color));
             out.push('\n');
@@ -48,29 +48,29 @@ struct Mark<'a> {
 }
 
 /// Number of a part of the file.
-type Id = usize;
+type PartId = usize;
 
 /// The parts of a file: one source under many names.
 #[derive(Clone, Copy)]
-struct Parts<'a> {
+struct FileParts<'a> {
     name: &'a str,
     source: &'a Source<String>,
 }
 
-impl ariadne::Cache<Id> for Parts<'_> {
+impl ariadne::Cache<PartId> for FileParts<'_> {
     type Storage = String;
 
-    fn fetch(&mut self, _: &Id) -> Result<&Source<String>, impl std::fmt::Debug> {
+    fn fetch(&mut self, _: &PartId) -> Result<&Source<String>, impl std::fmt::Debug> {
         Ok::<_, std::convert::Infallible>(self.source)
     }
 
-    fn display<'b>(&self, _: &'b Id) -> Option<impl std::fmt::Display + 'b> {
+    fn display<'b>(&self, _: &'b PartId) -> Option<impl std::fmt::Display + 'b> {
         Some(shown_line(self.name).into_owned())
     }
 }
 
 /// The lines up to the last marked one.
-fn shown_part(checked: &Checked) -> RopeSlice<'_> {
+fn shown_part(checked: &FileReport) -> RopeSlice<'_> {
     let text = &checked.text;
     let marked = |it: &Diagnostic| {
         let related = it.related.iter().map(|it| it.range.start).max();
@@ -82,7 +82,7 @@ fn shown_part(checked: &Checked) -> RopeSlice<'_> {
 
 /// The text for ariadne, with the same number of characters. Characters that end a line for ariadne
 /// but not for MLIR become blanks.
-fn sheet(text: RopeSlice<'_>) -> Source<String> {
+fn drawable_source(text: RopeSlice<'_>) -> Source<String> {
     let mut out = text.to_string();
     if out.bytes().all(|it| matches!(it, b' '..=b'~' | b'\t' | b'\n' | b'\r')) {
         return Source::from(out);
@@ -100,11 +100,11 @@ fn sheet(text: RopeSlice<'_>) -> Source<String> {
     Source::from(out)
 }
 
-fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool) -> String {
+fn draw(checked: &FileReport, source: &Source<String>, it: &Diagnostic, color: bool) -> String {
     let mut marks = marks(&checked.text, it);
     marks.retain(|it| {
         let start = source.line(it.row).map_or(source.len(), |line| line.offset());
-        line_end(source, it.row) - start <= MAX_LINE
+        line_end(source, it.row) - start <= MAX_LINE_BYTES
     });
     if !marks.iter().any(|it| it.is_primary) {
         return concise::line(checked, it, color);
@@ -113,7 +113,9 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     let mut groups: Vec<Vec<Mark<'_>>> = Vec::new();
     for mark in marks {
         match groups.last_mut() {
-            Some(group) if group.last().is_some_and(|it| it.row + NEAR >= mark.row) => {
+            Some(group)
+                if group.last().is_some_and(|it| it.row + MAX_LINE_DISTANCE >= mark.row) =>
+            {
                 group.push(mark);
             }
             _ => groups.push(vec![mark]),
@@ -122,7 +124,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     // The finding comes first, then the chain, beginning with its source.
     groups.sort_by_key(|group| !group.iter().any(|it| it.is_primary));
 
-    let paint = match paint::number(it.severity) {
+    let paint = match paint::color_number(it.severity) {
         1 => Color::Red,
         3 => Color::Yellow,
         4 => Color::Blue,
@@ -162,7 +164,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     }
     let mut out = Vec::new();
     // Writing to memory cannot fail.
-    let _ = report.finish().write(Parts { name: &checked.name, source }, &mut out);
+    let _ = report.finish().write(FileParts { name: &checked.name, source }, &mut out);
     let mut text = String::from_utf8_lossy(&out).into_owned();
     if !color {
         // ariadne colors the headline of custom report kinds even without colors.

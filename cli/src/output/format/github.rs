@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use noisy_analyses::Severity;
 
 use super::{escaped, findings, plain_name};
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 
-pub(super) fn file(checked: &Checked) -> String {
+pub(super) fn file(checked: &FileReport) -> String {
     let name = plain_name(checked);
     let mut out = String::new();
     for it in findings(checked) {
@@ -22,19 +22,19 @@ pub(super) fn file(checked: &Checked) -> String {
             "::{command} title=noisy ({}),file={},line={},col={},endLine={}",
             it.code,
             property(&name),
-            a.row,
+            a.line,
             a.column,
-            b.row,
+            b.line,
         );
         // GitHub uses columns only for annotations of one line.
-        if a.row == b.row {
+        if a.line == b.line {
             let _ = write!(out, ",endColumn={}", b.column);
         }
         let _ = writeln!(
             out,
             "::{}:{}:{}: {} {}",
             data(&name),
-            a.row,
+            a.line,
             a.column,
             it.code,
             data(it.message)

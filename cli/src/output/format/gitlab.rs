@@ -4,9 +4,9 @@ use noisy_analyses::Severity;
 use serde_json::json;
 
 use super::{findings, fingerprints, plain_name};
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 
-pub(super) fn file(checked: &Checked) -> String {
+pub(super) fn file(checked: &FileReport) -> String {
     let name = plain_name(checked);
     let mut fingerprint = fingerprints(checked);
     let object = |it: super::Finding<'_>| {
@@ -22,8 +22,8 @@ pub(super) fn file(checked: &Checked) -> String {
             "location": {
                 "path": name,
                 "positions": {
-                    "begin": { "line": it.start.row, "column": it.start.column },
-                    "end": { "line": it.end.row, "column": it.end.column },
+                    "begin": { "line": it.start.line, "column": it.start.column },
+                    "end": { "line": it.end.line, "column": it.end.column },
                 },
             },
         })

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use noisy_output::shown_line;
 
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 use crate::file::line_col::LineCol;
 use crate::output::paint;
 
-pub(super) fn file(checked: &Checked, color: bool) -> String {
+pub(super) fn file(checked: &FileReport, color: bool) -> String {
     if checked.diagnostics.is_empty() {
         return String::new();
     }
@@ -16,9 +16,10 @@ pub(super) fn file(checked: &Checked, color: bool) -> String {
     let name = if color { paint::bold(&name) } else { name.into_owned() };
     let mut out = format!("{name}:\n");
     for it in &checked.diagnostics {
-        let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
+        let LineCol { line: row, column } = LineCol::of(&checked.text, it.range.start);
         let kind = format!("{}[{}]", it.severity.name(), it.code);
-        let kind = if color { paint::colored(&kind, paint::number(it.severity)) } else { kind };
+        let kind =
+            if color { paint::colored(&kind, paint::color_number(it.severity)) } else { kind };
         let _ = writeln!(out, "  {row}:{column} {kind} {}", shown_line(&it.message));
     }
     out.push('\n');

@@ -5,12 +5,12 @@ use noisy_analyses::Applicability;
 use serde::Serialize;
 
 use super::{Finding, findings, plain_name};
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 use crate::file::fix::PlacedGroup;
 use crate::file::line_col::LineCol;
 
 #[derive(Serialize)]
-struct Object<'a> {
+struct FindingObject<'a> {
     filename: &'a str,
     category: &'a str,
     severity: &'a str,
@@ -23,7 +23,7 @@ struct Object<'a> {
     location: Location,
     end_location: Location,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    related: Vec<Related<'a>>,
+    related: Vec<RelatedObject<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<FixObject<'a>>,
 }
@@ -49,7 +49,7 @@ struct Location {
 }
 
 #[derive(Serialize)]
-struct Related<'a> {
+struct RelatedObject<'a> {
     message: &'a str,
     location: Location,
     end_location: Location,
@@ -57,7 +57,7 @@ struct Related<'a> {
 
 impl From<LineCol> for Location {
     fn from(place: LineCol) -> Self {
-        Self { row: place.row, column: place.column }
+        Self { row: place.line, column: place.column }
     }
 }
 
@@ -72,7 +72,7 @@ struct PlacedObject<'a> {
     placement: &'a PlacedGroup,
 }
 
-fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {
+fn placed(checked: &FileReport) -> impl Iterator<Item = String> + '_ {
     let name = plain_name(checked);
     checked.fixed.placed.iter().filter_map(move |it| {
         serde_json::to_string(&PlacedObject {
@@ -87,14 +87,14 @@ fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
+fn objects(checked: &FileReport) -> impl Iterator<Item = String> + '_ {
     let name = plain_name(checked);
     let n_failures = usize::from(checked.failure.is_some());
     findings(checked).into_iter().enumerate().filter_map(move |(n, it)| {
         let related =
             n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
         let place = |byte| Location::from(LineCol::of(&checked.text, byte));
-        let related = related.iter().map(|it| Related {
+        let related = related.iter().map(|it| RelatedObject {
             message: &it.message,
             location: place(it.range.start),
             end_location: place(it.range.end),
@@ -122,7 +122,7 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
         });
         let fixes = fixes.collect();
         let Finding { code, category, message, help, start, end, .. } = it;
-        serde_json::to_string(&Object {
+        serde_json::to_string(&FindingObject {
             filename: &name,
             category,
             severity: it.severity.name(),
@@ -139,10 +139,10 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-pub(super) fn lines(checked: &Checked) -> String {
+pub(super) fn lines(checked: &FileReport) -> String {
     objects(checked).chain(placed(checked)).map(|it| it + "\n").collect()
 }
 
-pub(super) fn array(checked: &Checked) -> String {
+pub(super) fn array(checked: &FileReport) -> String {
     objects(checked).chain(placed(checked)).collect::<Vec<_>>().join(",\n")
 }

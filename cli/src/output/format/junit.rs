@@ -4,14 +4,14 @@
 use std::fmt::Write as _;
 
 use noisy_analyses::Severity;
-use noisy_page::xml;
+use noisy_page::escape_xml;
 
 use super::{findings, plain_name};
-use crate::file::check::Checked;
+use crate::file::check::FileReport;
 
 /// The test suite of a file. With `with_warnings`, warnings are failures too.
-pub(super) fn file(checked: &Checked, with_warnings: bool) -> String {
-    let name = xml(&plain_name(checked));
+pub(super) fn file(checked: &FileReport, with_warnings: bool) -> String {
+    let name = escape_xml(&plain_name(checked));
     // Hints are not reported.
     let found: Vec<_> =
         findings(checked).into_iter().filter(|it| it.severity <= Severity::Warning).collect();
@@ -28,8 +28,8 @@ pub(super) fn file(checked: &Checked, with_warnings: bool) -> String {
         let _ = writeln!(out, "    <testcase name=\"{name}\" classname=\"noisy-check\"/>");
     }
     for it in found {
-        let (row, column, code) = (it.start.row, it.start.column, xml(it.code));
-        let message = xml(it.message);
+        let (row, column, code) = (it.start.line, it.start.column, escape_xml(it.code));
+        let message = escape_xml(it.message);
         let _ = writeln!(out, "    <testcase name=\"{code} {row}:{column}\" classname=\"{name}\">");
         let (severity, line) =
             (it.severity.name(), format!("{name}:{row}:{column}: {code}: {message}"));

@@ -9,8 +9,8 @@ use noisy_analyses::{Fix, Rule, Severity};
 use noisy_output::plain_path;
 use serde_json::{Value, json};
 
-use super::{Finding, Frame, findings, fingerprints};
-use crate::file::check::Checked;
+use super::{Finding, OutputFrame, findings, fingerprints};
+use crate::file::check::FileReport;
 use crate::file::line_col::LineCol;
 
 /// Codes and descriptions of failures. In the report, they are rules after those of the catalogue.
@@ -24,10 +24,10 @@ const FAILURES: [(&str, &str); 4] = [
     ("io-error", "The file cannot be read or written. It was not checked or not changed."),
 ];
 
-pub(super) fn frame() -> Frame {
+pub(super) fn frame() -> OutputFrame {
     let open = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[\
                 {\"columnKind\":\"unicodeCodePoints\",\"results\":[\n";
-    Frame { open: open.to_owned(), between: ",\n", close: "" }
+    OutputFrame { open: open.to_owned(), between: ",\n", close: "" }
 }
 
 /// The tool with its rules: the catalogue in its order, failures, and other codes that were found.
@@ -76,7 +76,7 @@ fn first_paragraph(text: &str) -> String {
     lines.join(" ")
 }
 
-pub(super) fn file(checked: &Checked) -> String {
+pub(super) fn file(checked: &FileReport) -> String {
     let path = &checked.path;
     let mut fingerprint = fingerprints(checked);
     let n_failures = usize::from(checked.failure.is_some());
@@ -122,11 +122,11 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn places(checked: &Checked, range: &Range<usize>) -> (LineCol, LineCol) {
+fn places(checked: &FileReport, range: &Range<usize>) -> (LineCol, LineCol) {
     (LineCol::of(&checked.text, range.start), LineCol::of(&checked.text, range.end))
 }
 
-fn fix(checked: &Checked, fix: &Fix) -> Value {
+fn fix(checked: &FileReport, fix: &Fix) -> Value {
     let replacements = fix.edits.iter().map(|it| {
         let (start, end) = places(checked, &it.range);
         json!({ "deletedRegion": region(start, end), "insertedContent": { "text": it.text } })
@@ -141,7 +141,7 @@ fn fix(checked: &Checked, fix: &Fix) -> Value {
 }
 
 fn region(start: LineCol, end: LineCol) -> Value {
-    json!({ "startLine": start.row, "startColumn": start.column, "endLine": end.row, "endColumn": end.column })
+    json!({ "startLine": start.line, "startColumn": start.column, "endLine": end.line, "endColumn": end.column })
 }
 
 fn text(it: &Finding<'_>) -> String {

@@ -3,19 +3,21 @@
 use noisy_syntax::{Op, OpKind};
 use smallvec::smallvec;
 
-use super::callable::{MAX_DEPTH, followed, is_callable, sort_by_name, with_stack};
-use super::context::{Context, ContextKey, Progress, rise};
+use super::callable::{
+    MAX_CALL_DEPTH, followed_callee, is_callable, sort_by_name, with_growing_stack,
+};
+use super::context::{CallContext, ContextKey, Progress, join_rising};
 use super::index::unit_of;
 use super::small_map::Facts;
-use super::transcript::Answer;
+use super::transcript::AskAnswer;
 use super::units::depth_of;
 use crate::flow;
 use crate::lattice::Lattice;
-use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward};
+use crate::sparse::{AnalysisInput, Domain, Observer, SparseForward, SparseSolver};
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Recomputes the assumed context of a function that is not connected to others, or removes it.
-    pub(in crate::sparse) fn assume(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+    pub(in crate::sparse) fn assume(&mut self, ir: &AnalysisInput<'_, A::Base>, function: Op) {
         if !self.calls.is_on() {
             return;
         }
@@ -34,15 +36,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         match self.calls.contexts.of_mut(function).first_mut() {
             Some(first) => first.args = args,
             None => {
-                let context = Context { is_assumed: true, ..Context::new(0, args) };
+                let context = CallContext { is_assumed: true, ..CallContext::new(0, args) };
                 self.calls.contexts.push(function, context);
             }
         }
     }
 
     /// Returns the arguments that are assumed for a function.
-    pub(super) fn assumed_args(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Facts<A::Fact> {
-        let Some(body) = flow::body(ir, function) else { return Facts::new() };
+    pub(super) fn assumed_args(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        function: Op,
+    ) -> Facts<A::Fact> {
+        let Some(body) = flow::function_body(ir, function) else { return Facts::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();
         let facts = args.iter().enumerate().map(|(index, &value)| {
             if self.carries(ir, value) {
@@ -56,14 +62,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves functions in the order that the header of `calls.rs` defines.
-    pub(super) fn run_functions(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) {
+    pub(super) fn run_functions(&mut self, ir: &AnalysisInput<'_, A::Base>, functions: Vec<Op>) {
         let functions = self.run_open(ir, functions);
         self.run_uncalled(ir, functions);
     }
 
     /// Solves the functions with assumed contexts, and their callees. Returns all live functions in
     /// the order of their names.
-    pub(super) fn run_open(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) -> Vec<Op> {
+    pub(super) fn run_open(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        functions: Vec<Op>,
+    ) -> Vec<Op> {
         let mut functions = functions;
         functions.retain(|&it| is_callable(ir, it) && self.is_live(ir, it));
         if !self.calls.index.is_empty() {
@@ -78,7 +88,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves the uncalled functions separately.
-    pub(super) fn run_uncalled(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) {
+    pub(super) fn run_uncalled(&mut self, ir: &AnalysisInput<'_, A::Base>, functions: Vec<Op>) {
         let mut functions = functions;
         functions.retain(|&it| self.calls.shows_uncalled() && !self.calls.contexts.has(it));
         self.calls.uncalled.extend(&functions);
@@ -87,7 +97,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn run_assumed(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+    fn run_assumed(&mut self, ir: &AnalysisInput<'_, A::Base>, function: Op) {
         self.calls.depth = depth_of(ir, function);
         let args = self.assumed_args(ir, function);
         let _ = self.answer(ir, function, args, None);
@@ -97,14 +107,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Evaluates a live call. Returns its results, or `None` if it is not followed.
     pub(in crate::sparse) fn run_call(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         call: Op,
         live: bool,
     ) -> Option<Facts<A::Fact>> {
         if !self.calls.is_on() || ir.op(call).kind != OpKind::FuncCall || !live {
             return None;
         }
-        let function = followed(ir, call)?;
+        let function = followed_callee(ir, call)?;
         let asker = self.calls.asker;
         let unit = asker.map_or_else(|| unit_of(ir, call), |it| it.0);
         let is_opaque =
@@ -112,7 +122,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if is_opaque {
             return None;
         }
-        let body = flow::body(ir, function)?;
+        let body = flow::function_body(ir, function)?;
         let in_cycle = self.cycle.is_inside();
         let values = &ir.block(flow::entry_block(ir, body)).args;
         let mut args = Facts::with_capacity(values.len());
@@ -136,11 +146,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// if `call` is `None`.
     pub(super) fn answer(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         function: Op,
         args: Facts<A::Fact>,
         call: Option<Op>,
-    ) -> Answer<A::Fact> {
+    ) -> AskAnswer<A::Fact> {
         let args = if self.calls.spent.contains(&function) {
             self.unknown_args(ir, function)
         } else {
@@ -155,9 +165,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         {
             return answer;
         }
-        if !self.may_ask(ir, function) {
+        if !self.is_askable(ir, function) {
             let results = smallvec![A::Fact::unknown(); flow::n_results(ir, function)];
-            return Answer { context: 0, results, joined: None };
+            return AskAnswer { context: 0, results, joined: None };
         }
         let args = if is_inside { self.kept_apart(function, args) } else { args };
         let is_full = self.calls.contexts.of(function).len() >= self.calls.n_apart();
@@ -174,7 +184,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if is_entry && joined.is_some() {
             self.calls.note_entry_results(function, &results);
         }
-        let answer = Answer { context: key.1, results, joined };
+        let answer = AskAnswer { context: key.1, results, joined };
         if let (Some(caller), Some(call), false) = (caller, call, is_inside) {
             self.calls.note_request(caller, call, function, &answer, is_new);
         }
@@ -196,7 +206,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Returns the results of a context, and solves it first if it is pending.
     fn results_of(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         key: ContextKey,
         call: Option<Op>,
     ) -> Facts<A::Fact> {
@@ -204,7 +214,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         match context.progress {
             Progress::Solved | Progress::Provisional => {}
             Progress::Pending if self.calls.is_in_recursion(key.0) => self.enter_recursion(ir, key),
-            Progress::Pending => with_stack(|| self.solve_context(ir, key)),
+            Progress::Pending => with_growing_stack(|| self.solve_context(ir, key)),
         }
         let results = self.calls.contexts.get(key).map_or(Facts::new(), |it| it.results.clone());
         let bottom = A::Fact::bottom();
@@ -216,7 +226,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Records that a call asks for a context. Returns true if the ask is new.
-    pub(super) fn note_ask(&mut self, ir: &Input<'_, A::Base>, call: Op, of: ContextKey) -> bool {
+    pub(super) fn note_ask(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        call: Op,
+        of: ContextKey,
+    ) -> bool {
         let asker = self.calls.asker.unwrap_or_else(|| (unit_of(ir, call), 0));
         self.calls.contexts.ask(asker, call, of)
     }
@@ -229,7 +244,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         is_assumed: bool,
     ) -> ContextKey {
         let (may_join, n_apart) = (self.calls.may_join(), self.calls.n_apart());
-        let is_found = |it: &&mut Context<A::Fact>| {
+        let is_found = |it: &&mut CallContext<A::Fact>| {
             !it.is_joined && it.args == args || n_apart == 0 && it.is_assumed
         };
         let contexts = self.calls.contexts.of_mut(function);
@@ -245,7 +260,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if is_joined && let Some(joined) = contexts.iter_mut().find(|it| it.is_joined) {
             joined.is_assumed |= is_assumed;
             let by = args.into_iter().map(unbounded);
-            let has_risen = rise(&mut joined.n_rises, &mut joined.args, by, |_, next| next);
+            let has_risen = join_rising(&mut joined.n_rises, &mut joined.args, by, |_, next| next);
             let (id, member) = (joined.id, joined.member);
             if has_risen && joined.progress == Progress::Provisional {
                 self.calls.queue_member(member);
@@ -261,15 +276,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if is_joined {
             self.calls.note_ordered(function);
         }
-        let context = Context { is_assumed, is_joined, ..Context::new(id, args) };
+        let context = CallContext { is_assumed, is_joined, ..CallContext::new(id, args) };
         self.calls.contexts.push(function, context);
         (function, id)
     }
 
     /// Solves a pending context.
-    pub(super) fn solve_context(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
+    pub(super) fn solve_context(&mut self, ir: &AnalysisInput<'_, A::Base>, key: ContextKey) {
         let unknown = smallvec![A::Fact::unknown(); flow::n_results(ir, key.0)];
-        let is_too_deep = self.calls.depth > MAX_DEPTH;
+        let is_too_deep = self.calls.depth > MAX_CALL_DEPTH;
         let Some(context) = self.calls.contexts.get_mut(key) else { return };
         if is_too_deep {
             context.results = unknown;

@@ -10,20 +10,20 @@ use super::context::ContextKey;
 use super::small_map::Facts;
 use crate::flow;
 use crate::lattice::Lattice;
-use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward, values_within};
+use crate::sparse::{AnalysisInput, Domain, Observer, SparseForward, SparseSolver, values_within};
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Evaluates the body of a function in a context, for the `number`-th time, from 1. Returns its
     /// results.
     pub(super) fn evaluate(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         key: ContextKey,
         number: u64,
     ) -> Facts<A::Fact> {
         let (function, id) = key;
         let n_results = flow::n_results(ir, function);
-        let Some(region) = flow::body(ir, function) else { return Facts::new() };
+        let Some(region) = flow::function_body(ir, function) else { return Facts::new() };
         let Some(context) = self.calls.contexts.get(key) else { return Facts::new() };
         let args = context.args.clone();
         self.remember(ir, function);
@@ -46,7 +46,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.clock += 1;
         self.cycle.start = if self.checks_order { self.clock } else { outer.start };
         self.reached[function.index()] = true;
-        self.stamp[function.index()] = self.clock;
+        self.last_visit[function.index()] = self.clock;
         let entry = flow::entry_block(ir, region);
         let header = ir.region(region).entry;
         if header != entry {
@@ -73,10 +73,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Marks the ops of a region as not reached and not visited.
-    fn unreach(&mut self, ir: &Input<'_, A::Base>, region: Region) {
+    fn unreach(&mut self, ir: &AnalysisInput<'_, A::Base>, region: Region) {
         for op in ir.items(region) {
             self.reached[op.index()] = false;
-            self.stamp[op.index()] = 0;
+            self.last_visit[op.index()] = 0;
             if ir.op(op).kind == OpKind::Label {
                 self.live[ir.label_block(op).index()] = false;
             }
@@ -89,7 +89,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Returns the join of the operands of live returns; unknown if a live block ends with anything
     /// else than a return or a branch.
-    fn returned_by(&self, ir: &Input<'_, A::Base>, region: Region, n: usize) -> Facts<A::Fact> {
+    fn returned_by(
+        &self,
+        ir: &AnalysisInput<'_, A::Base>,
+        region: Region,
+        n: usize,
+    ) -> Facts<A::Fact> {
         let mut out: Facts<A::Fact> = smallvec![A::Fact::bottom(); n];
         let unknown = || smallvec![A::Fact::unknown(); n];
         if n == 0 {

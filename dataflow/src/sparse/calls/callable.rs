@@ -6,7 +6,7 @@ use crate::flow::{self, Flow};
 
 /// Limit on the nesting of calls and regions. Results of calls that nest deeper are unknown. Each
 /// level takes about 2 kB of stack.
-pub const MAX_DEPTH: usize = if cfg!(target_family = "wasm") { 200 } else { 400_000 };
+pub const MAX_CALL_DEPTH: usize = if cfg!(target_family = "wasm") { 200 } else { 400_000 };
 
 /// Least number of free bytes of stack at the start of the work on a body; with fewer the stack
 /// grows.
@@ -15,8 +15,8 @@ const MIN_STACK: usize = 256 << 10;
 const STACK_GROWTH: usize = 8 << 20;
 
 /// Runs the work on one body on a stack that grows on demand. The caller limits the nesting to
-/// [`MAX_DEPTH`].
-pub fn with_stack<T>(work: impl FnOnce() -> T) -> T {
+/// [`MAX_CALL_DEPTH`].
+pub fn with_growing_stack<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(MIN_STACK, STACK_GROWTH, work)
 }
 
@@ -25,13 +25,13 @@ pub fn with_stack<T>(work: impl FnOnce() -> T) -> T {
 pub fn is_callable(ir: &Ir, function: Op) -> bool {
     let mut around = std::iter::successors(ir.parent_op(function), |&it| ir.parent_op(it));
     around.all(|it| Flow::of(ir, it) == Flow::Group)
-        && flow::body(ir, function).is_some()
+        && flow::function_body(ir, function).is_some()
         && ir.op(function).regions.len() == 1
 }
 
 /// Returns true if a function may have unknown callers: it is not private, or an op other than a
 /// call mentions it.
-pub fn is_exposed(ir: &Ir, function: Op) -> bool {
+pub fn may_have_unknown_callers(ir: &Ir, function: Op) -> bool {
     let Some((name, _)) = ir.extra(function).symbol else { return true };
     !flow::is_private(ir, function)
         || ir.symbol_users(name).iter().any(|&it| ir.op(it).kind != OpKind::FuncCall)
@@ -40,13 +40,13 @@ pub fn is_exposed(ir: &Ir, function: Op) -> bool {
 /// Returns the callee of a call if the call can be followed into its body. `None` if the call
 /// cannot be followed: it is malformed, its callee is not [callable](is_callable), or their types
 /// differ.
-pub fn followed(ir: &Ir, call: Op) -> Option<Op> {
+pub fn followed_callee(ir: &Ir, call: Op) -> Option<Op> {
     let data = ir.op(call);
     if data.kind != OpKind::FuncCall || matches!(data.form, Form::Broken | Form::Opaque) {
         return None;
     }
     let function = flow::callee(ir, call).filter(|&it| is_callable(ir, it))?;
-    let args = ir.block(flow::entry_block(ir, flow::body(ir, function)?)).args.len();
+    let args = ir.block(flow::entry_block(ir, flow::function_body(ir, function)?)).args.len();
     (args == data.operands.len() && flow::n_results(ir, function) == data.results.len())
         .then_some(function)
 }

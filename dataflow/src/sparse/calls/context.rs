@@ -6,7 +6,7 @@ use super::small_map::{Facts, SmallMap};
 use crate::sparse::Domain;
 
 /// Number of times that the arguments or results of a context may rise before they are widened.
-pub(super) const MOST_RISES: u32 = 64;
+pub(super) const MAX_RISES: u32 = 64;
 
 /// The function and the id of a context. A unit other than a function has the key (unit, 0).
 pub(super) type ContextKey = (Op, u32);
@@ -32,7 +32,7 @@ pub(super) enum Progress {
 
 /// A context of a function.
 #[derive(Clone, Debug)]
-pub struct Context<F> {
+pub struct CallContext<F> {
     /// Identifies the context among those of its function.
     pub id: u32,
     /// Fact per argument.
@@ -59,7 +59,7 @@ pub struct Context<F> {
     pub(super) entry: u32,
 }
 
-impl<F> Context<F> {
+impl<F> CallContext<F> {
     pub(super) fn new(id: u32, args: Facts<F>) -> Self {
         Self {
             id,
@@ -110,7 +110,7 @@ impl<F> Context<F> {
     }
 
     /// Returns the calls that ask for this context, each with its unit.
-    pub(super) fn asking(&self) -> impl Iterator<Item = (Op, Op)> {
+    pub(super) fn asking_calls(&self) -> impl Iterator<Item = (Op, Op)> {
         self.askers.iter().map(|(call, it)| (call, it.0))
     }
 
@@ -120,9 +120,9 @@ impl<F> Context<F> {
     }
 }
 
-/// Joins two lists of facts, and widens facts that still rise after [`MOST_RISES`] rises. `raised`
+/// Joins two lists of facts, and widens facts that still rise after [`MAX_RISES`] rises. `raised`
 /// computes the new fact from the old one and the join. Returns true if a fact rose.
-pub(super) fn rise<F: Domain>(
+pub(super) fn join_rising<F: Domain>(
     n_rises: &mut u32,
     facts: &mut [F],
     by: impl Iterator<Item = F>,
@@ -133,7 +133,7 @@ pub(super) fn rise<F: Domain>(
         let mut next = fact.clone();
         if next.join(&by).is_yes() {
             let next = raised(fact, next);
-            let next = if *n_rises < MOST_RISES { next } else { fact.widened(next) };
+            let next = if *n_rises < MAX_RISES { next } else { fact.widened(next) };
             has_risen |= next != *fact;
             *fact = next;
         }

@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //!
-//! - `asks` and [`Context::askers`] are two views of one relation: an ask is in the list of the
+//! - `asks` and [`CallContext::askers`] are two views of one relation: an ask is in the list of the
 //!   asker if and only if the asked context counts the call of the asker. (During a replay, only
 //!   `asks` is maintained; [`Contexts::recount_askers`] then restores the other view.)
 //! - Ids are never reused, so an ask never refers to a context that was created later.
@@ -11,7 +11,7 @@
 use noisy_syntax::Op;
 use rustc_hash::FxHashMap;
 
-use super::context::{Ask, Context, ContextKey};
+use super::context::{Ask, CallContext, ContextKey};
 use super::small_map::SmallMap;
 
 /// The asks of one asker.
@@ -20,7 +20,7 @@ type Asks = SmallMap<Ask, ()>;
 /// Contexts by function, and the asks between them.
 #[derive(Debug)]
 pub(super) struct Contexts<F> {
-    of: FxHashMap<Op, Vec<Context<F>>>,
+    of: FxHashMap<Op, Vec<CallContext<F>>>,
     /// Asks of each context since it was last evaluated.
     asks: FxHashMap<ContextKey, Asks>,
     unused: Vec<ContextKey>,
@@ -44,11 +44,11 @@ impl<F> Contexts<F> {
         self.asks.reserve(n_units);
     }
 
-    pub(super) fn of(&self, function: Op) -> &[Context<F>] {
+    pub(super) fn of(&self, function: Op) -> &[CallContext<F>] {
         self.of.get(&function).map_or(&[], Vec::as_slice)
     }
 
-    pub(super) fn of_mut(&mut self, function: Op) -> &mut [Context<F>] {
+    pub(super) fn of_mut(&mut self, function: Op) -> &mut [CallContext<F>] {
         self.of.get_mut(&function).map_or(&mut [], Vec::as_mut_slice)
     }
 
@@ -57,11 +57,11 @@ impl<F> Contexts<F> {
         self.of.contains_key(&function)
     }
 
-    pub(super) fn get(&self, (function, id): ContextKey) -> Option<&Context<F>> {
+    pub(super) fn get(&self, (function, id): ContextKey) -> Option<&CallContext<F>> {
         self.of(function).iter().find(|it| it.id == id)
     }
 
-    pub(super) fn get_mut(&mut self, (function, id): ContextKey) -> Option<&mut Context<F>> {
+    pub(super) fn get_mut(&mut self, (function, id): ContextKey) -> Option<&mut CallContext<F>> {
         self.of_mut(function).iter_mut().find(|it| it.id == id)
     }
 
@@ -70,7 +70,7 @@ impl<F> Contexts<F> {
         self.last_id
     }
 
-    pub(super) fn push(&mut self, function: Op, context: Context<F>) {
+    pub(super) fn push(&mut self, function: Op, context: CallContext<F>) {
         let contexts = self.of.entry(function).or_default();
         if contexts.is_empty() {
             // Most functions have one context.
@@ -80,7 +80,7 @@ impl<F> Contexts<F> {
     }
 
     /// Keeps the contexts of a function that `keeps` accepts. The asks of the others stay.
-    pub(super) fn retain(&mut self, function: Op, keeps: impl FnMut(&Context<F>) -> bool) {
+    pub(super) fn retain(&mut self, function: Op, keeps: impl FnMut(&CallContext<F>) -> bool) {
         if let Some(contexts) = self.of.get_mut(&function) {
             contexts.retain(keeps);
             if contexts.is_empty() {
@@ -90,7 +90,7 @@ impl<F> Contexts<F> {
     }
 
     /// Removes the contexts of a function. Their asks stay.
-    pub(super) fn take(&mut self, function: Op) -> Vec<Context<F>> {
+    pub(super) fn take(&mut self, function: Op) -> Vec<CallContext<F>> {
         self.of.remove(&function).unwrap_or_default()
     }
 
@@ -112,7 +112,7 @@ impl<F> Contexts<F> {
         is_new
     }
 
-    pub(super) fn does_ask(&self, asker: ContextKey, call: Op, of: ContextKey) -> bool {
+    pub(super) fn is_asking(&self, asker: ContextKey, call: Op, of: ContextKey) -> bool {
         let ask = Ask { call, callee: of.0, context: of.1 };
         self.asks.get(&asker).is_some_and(|it| it.contains(ask))
     }
@@ -149,7 +149,7 @@ impl<F> Contexts<F> {
     }
 
     /// Removes the asks of all contexts of a unit without updating the counts of askers.
-    pub(super) fn forget_asks(&mut self, unit: Op, contexts: &[Context<F>]) {
+    pub(super) fn forget_asks(&mut self, unit: Op, contexts: &[CallContext<F>]) {
         self.asks.remove(&(unit, 0));
         for context in contexts {
             self.asks.remove(&(unit, context.id));

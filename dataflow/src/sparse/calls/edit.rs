@@ -30,13 +30,15 @@ use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FollowedCalls;
-use super::context::{Context, ContextKey, Progress};
+use super::context::{CallContext, ContextKey, Progress};
 use super::graph::CallGraph;
 use super::index::unit_of;
 use super::small_map::Facts;
 use super::units::depth_of;
 use crate::flow::{self, Flow};
-use crate::sparse::{Input, Moved, Observer, Sparse, SparseForward, values_within};
+use crate::sparse::{
+    AnalysisInput, ChangedValues, Observer, SparseForward, SparseSolver, values_within,
+};
 
 /// An edit that is being propagated through calls.
 #[derive(Debug)]
@@ -84,13 +86,13 @@ impl<F> FollowedCalls<F> {
         self.edit.as_ref().is_none_or(|it| !it.is_by_rank)
     }
 
-    pub(super) fn give_up(&mut self) {
+    pub(super) fn give_up_by_rank(&mut self) {
         if let Some(edit) = &mut self.edit {
             edit.gives_up = true;
         }
     }
 
-    pub(super) fn gives_up(&self) -> bool {
+    pub(super) fn has_given_up(&self) -> bool {
         self.edit.as_ref().is_some_and(|it| it.gives_up)
     }
 
@@ -109,7 +111,7 @@ impl<F> FollowedCalls<F> {
     }
 
     /// Returns true if a context is assumed or a call from outside of its component asks for it.
-    fn is_entry(&self, function: Op, context: &Context<F>) -> bool {
+    fn is_entry(&self, function: Op, context: &CallContext<F>) -> bool {
         let is_recursive = self.graph.is_recursive(function);
         let rank = self.graph.rank(function);
         context.is_assumed
@@ -117,20 +119,20 @@ impl<F> FollowedCalls<F> {
     }
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Solves the pending units again, and all units that depend on them. Returns the number of
     /// visits.
-    pub(in crate::sparse) fn update_units(&mut self, ir: &Input<'_, A::Base>) -> usize {
+    pub(in crate::sparse) fn update_units(&mut self, ir: &AnalysisInput<'_, A::Base>) -> usize {
         let n_visits = self.n_visits;
         let n_dirty = self.queue.dirty.len();
-        let n_moved = if let Moved::These(it) = &self.moved { it.len() } else { 0 };
+        let n_moved = if let ChangedValues::These(it) = &self.moved { it.len() } else { 0 };
         let mut units: Vec<Op> = self.calls.pending.drain().filter(|&it| ir.is_alive(it)).collect();
         units.sort_unstable();
         self.calls.edit = Some(CallEdit::default());
         if self.calls.index.take_changed() {
             let joins_all = self.calls.n_apart() == 0;
             self.calls.graph = CallGraph::new(ir, &self.calls.index, joins_all);
-            self.calls.ordered.regroup();
+            self.calls.ordered.clear_components();
         }
         if !self.redo_by_rank(ir, &units) {
             self.redo_by_replay(ir, units);
@@ -138,7 +140,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let edit = self.calls.edit.take().unwrap_or_default();
         self.queue.retain(|op| ir.is_alive(op) && !edit.before.contains_key(&unit_of(ir, op)));
         self.queue.dirty.truncate(n_dirty);
-        if let Moved::These(it) = &mut self.moved {
+        if let ChangedValues::These(it) = &mut self.moved {
             it.truncate(n_moved);
         }
         let mut before: Vec<_> = edit.before.into_iter().collect();
@@ -160,7 +162,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Saves the facts of the values of a unit when the edit touches it for the first time.
-    pub(super) fn remember(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
+    pub(super) fn remember(&mut self, ir: &AnalysisInput<'_, A::Base>, unit: Op) {
         let Some(edit) = &mut self.calls.edit else { return };
         edit.before.entry(unit).or_insert_with(|| {
             let mut values = ir.op(unit).results.to_vec();
@@ -172,7 +174,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Returns true if a caller may ask for a context of a function. If not, the evaluation by rank
     /// is given up.
-    pub(super) fn may_ask(&mut self, ir: &Input<'_, A::Base>, function: Op) -> bool {
+    pub(super) fn is_askable(&mut self, ir: &AnalysisInput<'_, A::Base>, function: Op) -> bool {
         let most = 2 * self.calls.n_apart();
         let is_ordered = self.calls.ordered.contains(function);
         let n_contexts = self.calls.contexts.of(function).len();
@@ -198,7 +200,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Resets the facts of a function, and makes its contexts pending.
-    fn reset_contexts(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+    fn reset_contexts(&mut self, ir: &AnalysisInput<'_, A::Base>, function: Op) {
         self.remember(ir, function);
         self.calls.forget_transcript(function);
         self.reset_function(ir, function);
@@ -210,7 +212,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Evaluates units again by rank, and all units that depend on them. Returns false if the
     /// results depend on the order of calls.
-    fn redo_by_rank(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
+    fn redo_by_rank(&mut self, ir: &AnalysisInput<'_, A::Base>, units: &[Op]) -> bool {
         let calls = &mut self.calls;
         if calls.n_apart() == 0 || calls.is_cut || calls.is_ordered_around(ir, units) {
             return false;
@@ -225,7 +227,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if let Some(edit) = &mut self.calls.edit {
                 callers.append(&mut edit.callers);
             }
-            if self.calls.gives_up() {
+            if self.calls.has_given_up() {
                 return false;
             }
             work.extend(callers.into_iter().filter(|&it| ir.is_alive(it)).map(|it| rank(self, it)));
@@ -240,7 +242,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Removes the contexts without askers. Returns false if one of their functions depends on the
     /// order of calls.
-    fn redo_stale(&mut self, ir: &Input<'_, A::Base>) -> bool {
+    fn redo_stale(&mut self, ir: &AnalysisInput<'_, A::Base>) -> bool {
         // Rank and first function of each component: members of a recursion are evaluated together.
         let mut work: BTreeSet<(u32, Op)> = BTreeSet::new();
         loop {
@@ -267,7 +269,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Evaluates the component of a unit again. Returns the units outside of the component that
     /// asked for a context with changed results. `is_last` is true if no unit will ask for further
     /// contexts.
-    fn redo(&mut self, ir: &Input<'_, A::Base>, unit: Op, is_last: bool) -> Vec<Op> {
+    fn redo(&mut self, ir: &AnalysisInput<'_, A::Base>, unit: Op, is_last: bool) -> Vec<Op> {
         let mut callers = Vec::new();
         let (rank, is_recursive) =
             (self.calls.graph.rank(unit), self.calls.graph.is_recursive(unit));
@@ -280,7 +282,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         edit.redone.extend(&members);
         if !members.iter().all(|&it| self.calls.is_followed_function(ir, it)) {
             if is_recursive {
-                self.calls.give_up();
+                self.calls.give_up_by_rank();
             } else {
                 self.remember(ir, unit);
                 self.calls.forget(unit);
@@ -298,7 +300,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let is_assumed = self.is_live(ir, member) && self.calls.is_open(ir, member);
             let args = is_assumed.then(|| self.assumed_args(ir, member));
             self.assume_only(member, args);
-            let body = flow::body(ir, member);
+            let body = flow::function_body(ir, member);
             let n_args = body.map_or(0, |it| ir.block(flow::entry_block(ir, it)).args.len());
             let contexts = self.calls.contexts.of(member).iter();
             let is_entry = contexts
@@ -324,14 +326,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         for (key, former) in entries {
             let context = self.calls.contexts.get(key).filter(|it| it.results != former);
-            let outside = context.into_iter().flat_map(Context::callers);
+            let outside = context.into_iter().flat_map(CallContext::callers);
             callers
                 .extend(outside.filter(|&it| !is_recursive || self.calls.graph.rank(it) != rank));
         }
         for &member in &members {
             self.calls.contexts.retain(member, |it| it.progress == Progress::Solved);
             if is_recursive && self.calls.ordered.contains(member) {
-                self.calls.give_up();
+                self.calls.give_up_by_rank();
             }
         }
         for member in members {
@@ -356,7 +358,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves a context without an asker, if it is not solved yet.
-    fn solve_from_here(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
+    fn solve_from_here(&mut self, ir: &AnalysisInput<'_, A::Base>, key: ContextKey) {
         let context = self.calls.contexts.get(key);
         if context.is_some_and(|it| it.progress != Progress::Solved) {
             self.solve_context(ir, key);
@@ -366,7 +368,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Solves the recursion of a function again, including the new context that a call asks for.
     /// Returns false if no edit is propagated by rank, or the recursion was already solved again.
     #[inline(never)]
-    pub(super) fn redo_recursion_of(&mut self, ir: &Input<'_, A::Base>, function: Op) -> bool {
+    pub(super) fn redo_recursion_of(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        function: Op,
+    ) -> bool {
         let rank = self.calls.graph.rank(function);
         let edit = self.calls.edit.as_ref().filter(|it| it.is_by_rank);
         if edit.is_none_or(|it| it.gives_up || it.resolved.contains(&rank)) {
@@ -393,17 +399,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Visits a function that was reset, but not its body.
-    pub(super) fn begin_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+    pub(super) fn begin_function(&mut self, ir: &AnalysisInput<'_, A::Base>, function: Op) {
         self.calls.traversed.remove(&function);
         self.n_visits += 1;
         self.clock += 1;
         self.reached[function.index()] = self.is_live(ir, function);
-        self.stamp[function.index()] = self.clock;
+        self.last_visit[function.index()] = self.clock;
     }
 
     /// Evaluates the connected units again, in the order of calls. Components that were already
     /// evaluated by rank count as touched, and so do their callers.
-    fn redo_by_replay(&mut self, ir: &Input<'_, A::Base>, units: Vec<Op>) {
+    fn redo_by_replay(&mut self, ir: &AnalysisInput<'_, A::Base>, units: Vec<Op>) {
         let calls = &mut self.calls;
         let Some(edit) = &mut calls.edit else { return };
         edit.restart();
@@ -413,7 +419,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut at = 0;
         while let Some(&unit) = touched.get(at) {
             at += 1;
-            let callers = calls.contexts.of(unit).iter().flat_map(Context::callers);
+            let callers = calls.contexts.of(unit).iter().flat_map(CallContext::callers);
             touched.extend(callers.filter(|&it| seen.insert(it)));
         }
         seen.extend(units);

@@ -121,7 +121,7 @@ impl CallIndex {
         let mut olds: FxHashMap<Op, SymbolOp> = FxHashMap::default();
         for op in touched().chain(entered.iter().copied()) {
             if self.of.contains_key(&op) {
-                self.concerned(op, &mut names, &mut out);
+                self.add_affected(op, &mut names, &mut out);
             }
         }
         for op in touched() {
@@ -132,7 +132,7 @@ impl CallIndex {
         let news: Vec<Op> =
             delta.changed.iter().copied().filter(|&it| self.insert(ir, it)).collect();
         for op in news {
-            self.concerned(op, &mut names, &mut out);
+            self.add_affected(op, &mut names, &mut out);
             let is_same = olds.remove(&op).is_some_and(|it| self.of.get(&op) == Some(&it));
             self.has_changed |= !is_same;
         }
@@ -160,7 +160,7 @@ impl CallIndex {
 
     /// Adds the connected units that define or call the names of an op, and the unit of the op.
     /// `seen` are the names whose callers were added before.
-    fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
+    fn add_affected(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
         let Some(symbols) = self.of.get(&op) else { return };
         out.extend(Some(symbols.unit).filter(|&it| self.is_connected(it)));
         if symbols.is_call {

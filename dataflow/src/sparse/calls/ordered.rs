@@ -40,7 +40,7 @@ impl OrderedFunctions {
     }
 
     /// Called when the components of the call graph have changed.
-    pub(super) fn regroup(&mut self) {
+    pub(super) fn clear_components(&mut self) {
         self.components.clear();
     }
 }

@@ -31,11 +31,11 @@ use smallvec::smallvec;
 
 use super::FollowedCalls;
 use super::callable::{is_callable, sort_by_name};
-use super::context::{Context, ContextKey, MOST_RISES, Progress, rise};
+use super::context::{CallContext, ContextKey, MAX_RISES, Progress, join_rising};
 use super::small_map::Facts;
 use crate::flow;
 use crate::lattice::Lattice;
-use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward, values_within};
+use crate::sparse::{AnalysisInput, Domain, Observer, SparseForward, SparseSolver, values_within};
 
 /// Budget of visits of every recursion, even a small one.
 const FREE_VISITS: usize = 200_000;
@@ -102,9 +102,9 @@ impl<F> FollowedCalls<F> {
     }
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Makes a context a member of the current recursion.
-    pub(super) fn enter_recursion(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
+    pub(super) fn enter_recursion(&mut self, ir: &AnalysisInput<'_, A::Base>, key: ContextKey) {
         let n_results = flow::n_results(ir, key.0);
         let entry = self.calls.n_entries(key.0).saturating_sub(1);
         let Some(recursion) = self.calls.recursions.last_mut() else { return };
@@ -124,7 +124,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Makes the assumed contexts of the component members, in the order of the names of their
     /// functions. Called only if all vectors are joined.
-    fn enter_open_members(&mut self, ir: &Input<'_, A::Base>, rank: u32) {
+    fn enter_open_members(&mut self, ir: &AnalysisInput<'_, A::Base>, rank: u32) {
         let mut open = self.calls.graph.component(rank).to_vec();
         open.retain(|&it| {
             is_callable(ir, it) && self.calls.is_open(ir, it) && self.is_live(ir, it)
@@ -137,7 +137,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn enter_recursion_if_pending(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
+    fn enter_recursion_if_pending(&mut self, ir: &AnalysisInput<'_, A::Base>, key: ContextKey) {
         let context = self.calls.contexts.get(key);
         if context.is_some_and(|it| it.progress == Progress::Pending) {
             self.enter_recursion(ir, key);
@@ -151,7 +151,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Solves the recursion that starts with a context.
     #[inline(never)]
-    pub(super) fn solve_recursion(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
+    pub(super) fn solve_recursion(&mut self, ir: &AnalysisInput<'_, A::Base>, key: ContextKey) {
         let rank = self.calls.graph.rank(key.0);
         let is_spent = self.calls.spent.contains(&key.0);
         self.calls.recursions.push(Recursion::new(rank, is_spent));
@@ -177,7 +177,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Returns true if a solved recursion is orderless, as defined above.
-    fn is_orderless(&self, ir: &Input<'_, A::Base>, recursion: &Recursion) -> bool {
+    fn is_orderless(&self, ir: &AnalysisInput<'_, A::Base>, recursion: &Recursion) -> bool {
         if recursion.is_spent || recursion.fuel < recursion.granted / 2 {
             return false;
         }
@@ -186,7 +186,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let Some(context) = self.calls.contexts.get(member) else { continue };
             let is_low = |it: &A::Fact| !self.is_saturated(it);
             if context.is_joined
-                || context.n_rises >= MOST_RISES / 2
+                || context.n_rises >= MAX_RISES / 2
                 || self.calls.contexts.n_asks(member) != context.n_asks_first
                 || !context.args.iter().chain(&context.results).all(is_low)
             {
@@ -205,7 +205,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Returns true if an op in the body of a function is undecided.
-    fn is_undecided_within(&self, ir: &Input<'_, A::Base>, function: Op) -> bool {
+    fn is_undecided_within(&self, ir: &AnalysisInput<'_, A::Base>, function: Op) -> bool {
         let mut found = false;
         for &(_, region) in &ir.op(function).regions {
             if !self.undecided.is_empty() {
@@ -216,7 +216,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Evaluates a member. If its results grow, queues the members that asked for it.
-    fn evaluate_member(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
+    fn evaluate_member(&mut self, ir: &AnalysisInput<'_, A::Base>, key: ContextKey) {
         let Some(context) = self.calls.contexts.get_mut(key) else { return };
         context.n_evaluated += 1;
         let (number, member) = (context.n_evaluated, context.member);
@@ -258,8 +258,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the members that asked for a context.
-    fn queue_asking_members(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
-        let asking = self.calls.contexts.get(key).into_iter().flat_map(Context::asking);
+    fn queue_asking_members(&mut self, ir: &AnalysisInput<'_, A::Base>, key: ContextKey) {
+        let asking = self.calls.contexts.get(key).into_iter().flat_map(CallContext::asking_calls);
         let asking: Vec<(Op, Op)> = asking.collect();
         for (call, unit) in asking {
             if !self.calls.is_in_recursion(unit) || !self.has_carrying_results(ir, call) {
@@ -267,7 +267,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             let contexts = &self.calls.contexts;
             let readers = contexts.of(unit).iter().filter(|it| {
-                it.progress == Progress::Provisional && contexts.does_ask((unit, it.id), call, key)
+                it.progress == Progress::Provisional && contexts.is_asking((unit, it.id), call, key)
             });
             let readers: Vec<u32> = readers.map(|it| it.member).collect();
             for reader in readers {
@@ -288,12 +288,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             Some(_) => analysis.unbounded(&next).unwrap_or(next),
             None => next,
         };
-        rise(&mut context.n_rises, &mut context.results, results.into_iter(), raised)
+        join_rising(&mut context.n_rises, &mut context.results, results.into_iter(), raised)
     }
 
     /// Gives up a recursion whose budget is spent: its members are evaluated once more with unknown
     /// results, and further members with unknown arguments.
-    fn give_up_recursion(&mut self, ir: &Input<'_, A::Base>) {
+    fn give_up_recursion(&mut self, ir: &AnalysisInput<'_, A::Base>) {
         let Some(recursion) = self.calls.recursions.last_mut() else { return };
         recursion.is_spent = true;
         recursion.queue = (0..recursion.members.len() as u32).map(Reverse).collect();
@@ -308,8 +308,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Returns unknown facts for the arguments of a function, refined.
-    pub(super) fn unknown_args(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Facts<A::Fact> {
-        let Some(body) = flow::body(ir, function) else { return Facts::new() };
+    pub(super) fn unknown_args(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        function: Op,
+    ) -> Facts<A::Fact> {
+        let Some(body) = flow::function_body(ir, function) else { return Facts::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();
         let unknown = |it: &mut Self, value| {
             let fact = A::Fact::unknown();

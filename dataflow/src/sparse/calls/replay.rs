@@ -26,20 +26,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 
 use super::FollowedCalls;
-use super::callable::{MAX_DEPTH, with_stack};
-use super::context::{Context, ContextKey};
+use super::callable::{MAX_CALL_DEPTH, with_growing_stack};
+use super::context::{CallContext, ContextKey};
 use super::index::unit_of;
 use super::small_map::Facts;
-use super::transcript::{Answer, JoinedAsk, Request, Transcript};
+use super::transcript::{AskAnswer, JoinedAsk, Request, Transcript};
 use crate::flow;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward};
+use crate::sparse::{AnalysisInput, Domain, Observer, SparseForward, SparseSolver};
 
 /// Progress of the replay of a component.
 #[derive(Debug)]
-struct Machine<F> {
+struct ComponentReplay<F> {
     /// Number of entries of the transcript that are still valid.
-    n_standing: usize,
+    n_valid_entries: usize,
     /// True if the component is evaluated, and a new transcript is written.
     is_evaluated: bool,
     /// Requests of the current entry with recorded answers.
@@ -50,10 +50,10 @@ struct Machine<F> {
     is_complete: bool,
 }
 
-impl<F> Default for Machine<F> {
+impl<F> Default for ComponentReplay<F> {
     fn default() -> Self {
         Self {
-            n_standing: 0,
+            n_valid_entries: 0,
             is_evaluated: false,
             answered: Vec::new(),
             n_made: 0,
@@ -66,9 +66,9 @@ impl<F> Default for Machine<F> {
 #[derive(Debug)]
 pub(super) struct Replay<F> {
     /// Machines by the first function of each component. A missing component had no asks yet.
-    machines: FxHashMap<Op, Machine<F>>,
+    machines: FxHashMap<Op, ComponentReplay<F>>,
     /// Former contexts of the functions of evaluated components.
-    former: FxHashMap<Op, Vec<Context<F>>>,
+    former: FxHashMap<Op, Vec<CallContext<F>>>,
     /// Functions that were updated op by op, so that their stored results are outdated.
     without_results: FxHashSet<Op>,
 }
@@ -76,7 +76,7 @@ pub(super) struct Replay<F> {
 impl<F: PartialEq> Replay<F> {
     /// Returns the former id of a context of an evaluated component.
     pub(super) fn former_id(&self, function: Op, args: &[F], is_joined: bool) -> Option<u32> {
-        let of = |it: &&Context<F>| {
+        let of = |it: &&CallContext<F>| {
             it.is_joined == is_joined && (is_joined || it.args.as_slice() == args)
         };
         Some(self.former.get(&function)?.iter().find(of)?.id)
@@ -90,12 +90,12 @@ impl<F> Replay<F> {
     }
 
     /// Returns the number of valid entries of a component; `None` if it is evaluated.
-    pub(super) fn n_standing(&self, first: Op) -> Option<usize> {
+    pub(super) fn n_valid_entries(&self, first: Op) -> Option<usize> {
         let machine = self.machines.get(&first);
-        machine.map_or(Some(0), |it| (!it.is_evaluated).then_some(it.n_standing))
+        machine.map_or(Some(0), |it| (!it.is_evaluated).then_some(it.n_valid_entries))
     }
 
-    fn former(&self, (function, id): ContextKey) -> Option<&Context<F>> {
+    fn former(&self, (function, id): ContextKey) -> Option<&CallContext<F>> {
         self.former.get(&function)?.iter().find(|it| it.id == id)
     }
 }
@@ -126,7 +126,7 @@ impl<F> FollowedCalls<F> {
 
     /// Returns true if the transcript of a function is valid for an ask. `is_called` is true for an
     /// ask by a call.
-    fn transcript_holds(&self, function: Op, is_called: bool) -> bool {
+    fn is_transcript_valid(&self, function: Op, is_called: bool) -> bool {
         let lacks_results = |it: &Replay<F>| it.without_results.contains(&function);
         let is_doubtful = is_called && self.replay.as_ref().is_some_and(lacks_results)
             || self.uncalled.contains(&function);
@@ -148,13 +148,13 @@ impl<F> FollowedCalls<F> {
     }
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Solves the units that are connected to the touched units again.
-    pub(super) fn replay(&mut self, ir: &Input<'_, A::Base>, touched: &FxHashSet<Op>) {
+    pub(super) fn replay(&mut self, ir: &AnalysisInput<'_, A::Base>, touched: &FxHashSet<Op>) {
         let connected = self.calls.connected(ir, touched);
         if self.calls.n_apart() > 0 && !self.calls.is_limited(&connected) {
             self.replay_units(ir, &connected, |it| touched.contains(&it));
-            if !self.calls.gives_up() && !self.calls.is_limited(&connected) {
+            if !self.calls.has_given_up() && !self.calls.is_limited(&connected) {
                 return;
             }
         }
@@ -167,7 +167,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Replays connected units in the order of a solution from scratch.
     fn replay_units(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         connected: &[Op],
         is_touched: impl Fn(Op) -> bool,
     ) {
@@ -198,7 +198,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let live = self.run_open(ir, functions);
         for &unit in connected {
-            self.leave_out_rest(ir, unit);
+            self.drop_unasked_entries(ir, unit);
         }
         self.run_uncalled(ir, live);
         self.calls.replay = None;
@@ -206,11 +206,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Evaluates a component without the entries that were not asked for again.
-    fn leave_out_rest(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
+    fn drop_unasked_entries(&mut self, ir: &AnalysisInput<'_, A::Base>, unit: Op) {
         let calls = &self.calls;
         let first = calls.graph.first(unit);
-        let n_standing = calls.replay.as_ref().and_then(|it| it.n_standing(first));
-        let Some(n_standing) = n_standing.filter(|_| !calls.gives_up()) else { return };
+        let n_standing = calls.replay.as_ref().and_then(|it| it.n_valid_entries(first));
+        let Some(n_standing) = n_standing.filter(|_| !calls.has_given_up()) else { return };
         if n_standing == 0 && calls.uncalled.contains(&unit) {
             return;
         }
@@ -227,14 +227,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     #[inline(never)]
     pub(super) fn replayed(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         function: Op,
         args: &[A::Fact],
         call: Option<Op>,
-    ) -> Option<Answer<A::Fact>> {
-        if self.calls.gives_up() {
+    ) -> Option<AskAnswer<A::Fact>> {
+        if self.calls.has_given_up() {
             let results = smallvec![A::Fact::unknown(); flow::n_results(ir, function)];
-            return Some(Answer { context: 0, results, joined: None });
+            return Some(AskAnswer { context: 0, results, joined: None });
         }
         let caller = call.and(self.calls.asker);
         let answer = match (caller, call) {
@@ -264,7 +264,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         call: Op,
         function: Op,
         args: &[A::Fact],
-    ) -> Option<Answer<A::Fact>> {
+    ) -> Option<AskAnswer<A::Fact>> {
         let first = self.calls.graph.first(caller.0);
         let contexts = &self.calls.contexts;
         let machine = self.calls.replay.as_mut()?.machines.get_mut(&first)?;
@@ -293,11 +293,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return Some(match joined {
                 Some(it) => {
                     let (args, results) = (it.args.clone(), it.results.clone());
-                    Answer { context: *context, results, joined: Some(args) }
+                    AskAnswer { context: *context, results, joined: Some(args) }
                 }
                 None => {
                     let results = contexts.get((function, *context))?.results.clone();
-                    Answer { context: *context, results, joined: None }
+                    AskAnswer { context: *context, results, joined: None }
                 }
             });
         }
@@ -305,12 +305,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let again = contexts.of(function).iter().find(|it| {
             !it.is_joined
                 && it.args.as_slice() == args
-                && contexts.does_ask(caller, call, (function, it.id))
+                && contexts.is_asking(caller, call, (function, it.id))
         });
         let answer =
-            again.map(|it| Answer { context: it.id, results: it.results.clone(), joined: None });
+            again.map(|it| AskAnswer { context: it.id, results: it.results.clone(), joined: None });
         if answer.is_none() {
-            self.calls.give_up();
+            self.calls.give_up_by_rank();
         }
         answer
     }
@@ -319,30 +319,30 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// or must be evaluated from now on.
     fn answer_by_transcript(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         function: Op,
         args: &[A::Fact],
         call: Option<Op>,
-    ) -> Option<Answer<A::Fact>> {
+    ) -> Option<AskAnswer<A::Fact>> {
         let first = self.calls.graph.first(function);
-        let n_standing = self.calls.replay.as_ref()?.n_standing(first)?;
-        if !self.calls.transcript_holds(function, call.is_some()) {
+        let n_standing = self.calls.replay.as_ref()?.n_valid_entries(first)?;
+        if !self.calls.is_transcript_valid(function, call.is_some()) {
             self.evaluate_again(ir, first, n_standing, Vec::new());
             return None;
         }
         let contexts = &self.calls.contexts;
-        let is_solved = |it: &&Context<A::Fact>| {
+        let is_solved = |it: &&CallContext<A::Fact>| {
             !it.is_joined && (it.entry as usize) < n_standing && it.args.as_slice() == args
         };
         if let Some(it) = contexts.of(function).iter().find(is_solved) {
-            return Some(Answer { context: it.id, results: it.results.clone(), joined: None });
+            return Some(AskAnswer { context: it.id, results: it.results.clone(), joined: None });
         }
         let transcript = self.calls.transcripts.get(&first)?;
         if !self.calls.graph.is_recursive(function) {
             let entries = transcript.entries[..n_standing].iter().rev();
             let last = entries.filter(|it| it.function == function).find_map(|it| {
                 let joined = it.joined.as_ref()?;
-                Some((it.context, &joined.level, &joined.results))
+                Some((it.context, &joined.joined_args, &joined.results))
             });
             if let Some((context, level, results)) = last {
                 let rises = |(now, by): (&A::Fact, &A::Fact)| {
@@ -351,7 +351,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 };
                 if !level.iter().zip(args).any(rises) {
                     let (results, joined) = (results.clone(), Some(args.into()));
-                    return Some(Answer { context, results, joined });
+                    return Some(AskAnswer { context, results, joined });
                 }
             }
         }
@@ -366,17 +366,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.evaluate_again(ir, first, n_standing, Vec::new());
             return None;
         }
-        with_stack(|| self.replay_entry(ir, first, n_standing))
+        with_growing_stack(|| self.replay_entry(ir, first, n_standing))
     }
 
     /// Repeats the requests of an entry of a component. Returns the answer of the entry if all
     /// requests get the same answers as before; otherwise the component is evaluated from now on.
     fn replay_entry(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         first: Op,
         at: usize,
-    ) -> Option<Answer<A::Fact>> {
+    ) -> Option<AskAnswer<A::Fact>> {
         let transcript = self.calls.transcripts.get(&first)?;
         let (requests, entry) = (transcript.requests_of(at), &transcript.entries[at]);
         let (key, is_apart) = ((entry.function, entry.context), entry.joined.is_none());
@@ -387,12 +387,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return None;
         }
         let (depth, asker) = (self.calls.depth, self.calls.asker);
-        if depth > MAX_DEPTH {
-            self.calls.give_up();
+        if depth > MAX_CALL_DEPTH {
+            self.calls.give_up_by_rank();
         }
         let mut differs = None;
         for it in requests.clone() {
-            if self.calls.gives_up() {
+            if self.calls.has_given_up() {
                 break;
             }
             let call = self.calls.transcripts.get(&first)?.requests[it].call;
@@ -410,18 +410,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.evaluate_again(ir, first, at, answered);
             return None;
         }
-        self.calls.replay.as_mut()?.machines.entry(first).or_default().n_standing = at + 1;
+        self.calls.replay.as_mut()?.machines.entry(first).or_default().n_valid_entries = at + 1;
         let (results, joined) = match &transcript.entries[at].joined {
             Some(it) => (it.results.clone(), Some(it.args.clone())),
             None => (self.calls.contexts.get(key)?.results.clone(), None),
         };
-        Some(Answer { context: key.1, results, joined })
+        Some(AskAnswer { context: key.1, results, joined })
     }
 
     /// Repeats a request of a component. Returns the new request if the answer differs.
     fn request_again(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         first: Op,
         at: usize,
     ) -> Option<Request<A::Fact>> {
@@ -429,10 +429,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let request = &calls.transcripts.get(&first)?.requests[at];
         let Request { asker, call, callee, context: id, .. } = *request;
         let replay = calls.replay.as_ref()?;
-        let context = match replay.n_standing(calls.graph.first(callee)) {
+        let context = match replay.n_valid_entries(calls.graph.first(callee)) {
             Some(n_standing) => {
                 let context = calls.contexts.get((callee, id));
-                if calls.transcript_holds(callee, true) {
+                if calls.is_transcript_valid(callee, true) {
                     let is_same = match (&request.joined, context) {
                         (Some(_), _) => request.n_entries == n_standing,
                         (None, it) => it.is_some_and(|it| (it.entry as usize) < n_standing),
@@ -449,13 +449,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             (Some(it), _) => (it.args.clone(), it.results.clone()),
             (None, Some(it)) => (it.args.clone(), it.results.clone()),
             (None, None) => {
-                self.calls.give_up();
+                self.calls.give_up_by_rank();
                 return None;
             }
         };
         let was_joined = request.joined.is_some();
         self.calls.asker = Some((unit_of(ir, call), asker));
-        let Answer { context, results, joined } = self.answer(ir, callee, args, Some(call));
+        let AskAnswer { context, results, joined } = self.answer(ir, callee, args, Some(call));
         let is_same = context == id && results == former && joined.is_some() == was_joined;
         let n_entries = self.calls.n_entries(callee);
         if is_same {
@@ -463,7 +463,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             transcript.requests[at].n_entries = n_entries;
             return None;
         }
-        let joined = joined.map(|args| Box::new(JoinedAsk { args, results, level: Facts::new() }));
+        let joined =
+            joined.map(|args| Box::new(JoinedAsk { args, results, joined_args: Facts::new() }));
         Some(Request { asker, call, callee, context, n_entries, joined })
     }
 
@@ -471,7 +472,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// recorded answers, and the next entry gets `answered`. All later requests are asked.
     fn evaluate_again(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         first: Op,
         n_entries: usize,
         answered: Vec<Request<A::Fact>>,
@@ -516,7 +517,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let args = match (&entry.joined, former) {
                 (Some(it), _) => it.args.clone(),
                 (None, Some(it)) => it.args.clone(),
-                (None, None) => return self.calls.give_up(),
+                (None, None) => return self.calls.give_up_by_rank(),
             };
             self.enter_again(ir, entry.function, args);
         }
@@ -533,12 +534,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Evaluates an entry of a component again.
-    fn enter_again(&mut self, ir: &Input<'_, A::Base>, function: Op, args: Facts<A::Fact>) {
+    fn enter_again(&mut self, ir: &AnalysisInput<'_, A::Base>, function: Op, args: Facts<A::Fact>) {
         let asked = args.clone();
         let key = self.context_for(function, args, false);
         let is_joined = self.calls.contexts.get(key).is_some_and(|it| it.is_joined);
         self.calls.note_entry(key, is_joined.then_some(&asked));
-        with_stack(|| self.solve_context(ir, key));
+        with_growing_stack(|| self.solve_context(ir, key));
         if is_joined {
             let results = self.calls.contexts.get(key).map(|it| it.results.clone());
             self.calls.note_entry_results(function, &results.unwrap_or_default());

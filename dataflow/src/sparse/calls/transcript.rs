@@ -35,7 +35,7 @@ pub(super) struct JoinedAsk<F> {
     pub(super) args: Facts<F>,
     pub(super) results: Facts<F>,
     /// In an entry: the arguments of the joined context after joining `args`.
-    pub(super) level: Facts<F>,
+    pub(super) joined_args: Facts<F>,
 }
 
 /// An ask for a context that the component had to evaluate.
@@ -84,7 +84,7 @@ impl<F> Transcript<F> {
 
 /// The answer to an ask.
 #[derive(Debug)]
-pub(super) struct Answer<F> {
+pub(super) struct AskAnswer<F> {
     /// Id of the context of the callee.
     pub(super) context: u32,
     pub(super) results: Facts<F>,
@@ -114,7 +114,7 @@ impl<F> FollowedCalls<F> {
     /// Returns the number of entries of the component of a function.
     pub(super) fn n_entries(&self, function: Op) -> usize {
         let first = self.graph.first(function);
-        if let Some(n) = self.replay.as_ref().and_then(|it| it.n_standing(first)) {
+        if let Some(n) = self.replay.as_ref().and_then(|it| it.n_valid_entries(first)) {
             return n;
         }
         self.transcripts.get(&first).map_or(0, |it| it.entries.len())
@@ -146,7 +146,7 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
     pub(super) fn note_entry(&mut self, key: ContextKey, asked: Option<&[F]>) {
         let joined = asked.map(|it| {
             let level = self.contexts.get(key).map(|it| it.args.clone()).unwrap_or_default();
-            Box::new(JoinedAsk { args: Facts::from(it), results: Facts::new(), level })
+            Box::new(JoinedAsk { args: Facts::from(it), results: Facts::new(), joined_args: level })
         });
         let (function, context) = key;
         let Some(transcript) = self.transcript(function) else { return };
@@ -172,7 +172,7 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
         asker: ContextKey,
         call: Op,
         callee: Op,
-        answer: &Answer<F>,
+        answer: &AskAnswer<F>,
         is_new: bool,
     ) {
         if !is_new && answer.joined.is_none() {
@@ -182,7 +182,7 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
         let Some(transcript) = self.transcript(asker.0) else { return };
         let joined = answer.joined.as_ref().map(|args| {
             let (args, results) = (args.clone(), answer.results.clone());
-            Box::new(JoinedAsk { args, results, level: Facts::new() })
+            Box::new(JoinedAsk { args, results, joined_args: Facts::new() })
         });
         let request =
             Request { asker: asker.1, call, callee, context: answer.context, n_entries, joined };

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::FollowedCalls;
 use super::index::unit_of;
 use crate::flow::Flow;
-use crate::sparse::{Input, Observer, Sparse, SparseForward};
+use crate::sparse::{AnalysisInput, Observer, SparseForward, SparseSolver};
 
 /// The properties of an op outside of functions that determine the resolution of calls and the
 /// units of ops.
@@ -63,7 +63,7 @@ impl ModuleLayout {
 impl<F> FollowedCalls<F> {
     /// Updates the layouts after an edit. Returns true if the resolution of calls or the units of
     /// ops may have changed.
-    pub(in crate::sparse) fn is_regrouped(&mut self, ir: &Ir, delta: &Delta) -> bool {
+    pub(in crate::sparse) fn update_layouts(&mut self, ir: &Ir, delta: &Delta) -> bool {
         if !self.is_on() {
             return false;
         }
@@ -94,13 +94,13 @@ impl<F> FollowedCalls<F> {
 
     /// Returns true if a unit cannot be updated op by op: it has calls or callers, and its facts
     /// are not those of a single context.
-    fn is_whole(&self, unit: Op) -> bool {
+    fn needs_whole_solution(&self, unit: Op) -> bool {
         self.index.is_connected(unit) && !self.has_one_context(unit)
     }
 
     /// Returns true if the unit of an op cannot be updated op by op.
     pub(in crate::sparse) fn is_in_whole_unit(&self, ir: &Ir, op: Op) -> bool {
-        !self.index.is_empty() && self.is_whole(unit_of(ir, op))
+        !self.index.is_empty() && self.needs_whole_solution(unit_of(ir, op))
     }
 
     /// Returns true if the results of an op may flow back to it through calls of its unit. If all
@@ -113,7 +113,7 @@ impl<F> FollowedCalls<F> {
             return false;
         }
         let calls = self.index.calls_in(unit_of(ir, op));
-        let end = ir.start(op) + ir.len(op);
+        let end = ir.start(op) + ir.item_len(op);
         let is_before = |&it: &Op| ir.start(it) < end;
         calls.iter().any(is_before) && !calls.iter().all(is_before)
     }
@@ -129,10 +129,14 @@ impl<F> FollowedCalls<F> {
     }
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Updates the index of calls after an edit, and queues the units whose calls or callers
     /// changed.
-    pub(in crate::sparse) fn update_call_index(&mut self, ir: &Input<'_, A::Base>, delta: &Delta) {
+    pub(in crate::sparse) fn update_call_index(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        delta: &Delta,
+    ) {
         if !self.calls.is_on() {
             return;
         }
@@ -142,7 +146,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
         }
         let touched = delta.removed.iter().chain(&delta.changed);
-        let entered: Vec<Op> = touched.filter_map(|&it| self.with_new_entry(ir, it)).collect();
+        let entered: Vec<Op> =
+            touched.filter_map(|&it| self.function_with_new_entry(ir, it)).collect();
         for unit in self.calls.index.update(ir, delta, &entered) {
             self.queue_unit(ir, unit);
         }
@@ -151,7 +156,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Returns the function around an op if the change of the op may have changed the entry block
     /// of the function or its arguments. Calls pass their operands to these arguments, and the
     /// generic form writes them on a label, separate from the type of the function.
-    fn with_new_entry(&self, ir: &Ir, op: Op) -> Option<Op> {
+    fn function_with_new_entry(&self, ir: &Ir, op: Op) -> Option<Op> {
         let region = ir.op(op).parent;
         let function = ir.region(region).parent.filter(|&it| ir.is_alive(it))?;
         if ir.op(function).kind != OpKind::FuncFunc {
@@ -166,7 +171,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// calls or other units depend on it. `is_start` is false for the end of an op.
     pub(in crate::sparse) fn needs_whole_unit(
         &self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         is_start: bool,
     ) -> bool {
@@ -177,7 +182,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Returns true if an op is a followed call, a function with calls or callers, or a present or
     /// former cycle around such calls.
-    fn reaches_calls(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
+    fn reaches_calls(&self, ir: &AnalysisInput<'_, A::Base>, op: Op) -> bool {
         let calls = &self.calls;
         if calls.index.is_empty() {
             return calls.is_followed_function(ir, op) && self.is_cycle(ir, op);
@@ -195,7 +200,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the unit of an op, to be solved as a whole with all units that depend on it.
-    pub(in crate::sparse) fn queue_unit(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+    pub(in crate::sparse) fn queue_unit(&mut self, ir: &AnalysisInput<'_, A::Base>, op: Op) {
         let unit = unit_of(ir, op);
         if Flow::of(ir, unit) != Flow::Group && self.calls.pending.insert(unit) {
             self.queue.push_start(ir, unit);
@@ -203,7 +208,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Visits a unit that was reset and is not evaluated in contexts.
-    pub(super) fn run_unit(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
+    pub(super) fn run_unit(&mut self, ir: &AnalysisInput<'_, A::Base>, unit: Op) {
         self.calls.depth = depth_of(ir, unit);
         self.clock += 1;
         self.cycle.start = self.clock;

@@ -17,27 +17,29 @@ use super::BlockPass;
 use crate::cfg::Cfg;
 use crate::flow;
 use crate::lattice::Changed;
-use crate::sparse::{GrowthTrace, Input, Observer, Round, Sparse, SparseForward, ancestor_in};
+use crate::sparse::{
+    AnalysisInput, CycleRound, GrowthTrace, Observer, SparseForward, SparseSolver, ancestor_in,
+};
 
 /// Number of passes in which saturated facts may still change before they become unbounded.
-const MOST_FREE_PASSES: u64 = 16;
+const MAX_FREE_PASSES: u64 = 16;
 
 /// Treatment of saturated facts that change in a cycle of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sparse) enum Saturated {
+pub(in crate::sparse) enum SaturatedPolicy {
     /// They keep their values.
-    Stays,
+    Fixed,
     /// They may change for some passes, because they may stop by themselves.
-    GoesOn,
+    Free,
     /// They become unbounded.
-    IsUnbounded,
+    Unbounded,
 }
 
 /// The passes over a cycle of blocks.
 #[derive(Debug)]
 pub(in crate::sparse) struct BlockCycle<F> {
     pub(in crate::sparse) region: Region,
-    pub(in crate::sparse) saturated: Saturated,
+    pub(in crate::sparse) saturated: SaturatedPolicy,
     /// Changes of arguments of heads, in order: label, index, pass and new fact.
     pub(in crate::sparse) moves: Vec<(Op, usize, u64, F)>,
     /// Arguments with saturated facts that would change in this pass.
@@ -49,23 +51,23 @@ pub(in crate::sparse) struct BlockCycle<F> {
 impl<F> BlockCycle<F> {
     /// Returns true if one of these branches to a block is backward in the order of the cycle.
     pub(in crate::sparse) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
-        edges.iter().any(|&(op, _)| self.goes_back(ir, block, op))
+        edges.iter().any(|&(op, _)| self.is_back_edge(ir, block, op))
     }
 
     /// Returns true if a branch to a block is backward in the order of the cycle.
-    fn goes_back(&self, ir: &Ir, block: Block, branch: Op) -> bool {
+    fn is_back_edge(&self, ir: &Ir, block: Block, branch: Op) -> bool {
         let from = self.places.get(&ir.block_of(branch));
         from.is_some_and(|from| self.places.get(&block).is_some_and(|to| to <= from))
     }
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Visits the items of a region with a backward branch. The facts of the arguments of its entry
     /// are already set.
     #[inline(never)]
     pub(in crate::sparse) fn run_blocks(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         holder: Op,
         region: Region,
         live: bool,
@@ -85,7 +87,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let blocks = component.iter().map(|&it| it as usize);
             ops.clear();
             ops.extend(blocks.flat_map(|it| &items[starts[it]..starts[it + 1]]));
-            if cfg.is_cycle(&component) {
+            if cfg.is_cyclic(&component) {
                 let blocks = component.iter().zip(0..);
                 let places = blocks.map(|(&it, at)| (cfg.blocks[it as usize], at)).collect();
                 self.iterate_blocks(ir, holder, region, &ops, places, live);
@@ -104,22 +106,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits the ops of a cycle of blocks in passes until nothing changes.
     fn iterate_blocks(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         holder: Op,
         region: Region,
         ops: &[Op],
         places: FxHashMap<Block, u32>,
         live: bool,
     ) {
-        let (saturated, moves, open) = (Saturated::Stays, Vec::new(), Vec::new());
+        let (saturated, moves, open) = (SaturatedPolicy::Fixed, Vec::new(), Vec::new());
         self.cycle.block_cycles.push(BlockCycle { region, saturated, moves, open, places });
         let mut unbounded = Vec::new();
-        let mut left = MOST_FREE_PASSES;
+        let mut left = MAX_FREE_PASSES;
         for number in 1.. {
             self.begin(ops.iter().copied());
             self.cycle.passes.push(BlockPass { region, start: self.clock, number });
             if number > 1 {
-                self.cycle.rounds.push(Round { op: holder, number });
+                self.cycle.rounds.push(CycleRound { op: holder, number });
             }
             let fuel = self.cycle.fuel;
             let changed = self.pass(ir, region, ops.iter().copied(), live);
@@ -138,35 +140,35 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let open = std::mem::take(&mut it.open);
             match it.saturated {
                 _ if self.cycle.fuel == 0 => break,
-                Saturated::Stays if changed == Changed::Yes => {}
-                Saturated::Stays if open.is_empty() => break,
-                Saturated::Stays => {
+                SaturatedPolicy::Fixed if changed == Changed::Yes => {}
+                SaturatedPolicy::Fixed if open.is_empty() => break,
+                SaturatedPolicy::Fixed => {
                     left = left.min(open.len() as u64 + 2);
                     if self.cycle.fuel <= cost.saturating_mul(left + 4) {
                         // Too few visits are left to find out if the facts stop by themselves.
                         left = 0;
                     }
-                    it.saturated = Saturated::GoesOn;
+                    it.saturated = SaturatedPolicy::Free;
                 }
-                Saturated::GoesOn | Saturated::IsUnbounded
+                SaturatedPolicy::Free | SaturatedPolicy::Unbounded
                     if open.is_empty() && changed == Changed::No =>
                 {
                     break;
                 }
-                Saturated::GoesOn if left == 0 && !open.is_empty() => {
+                SaturatedPolicy::Free if left == 0 && !open.is_empty() => {
                     unbounded = open;
-                    it.saturated = Saturated::IsUnbounded;
+                    it.saturated = SaturatedPolicy::Unbounded;
                     self.raise(ir, &unbounded);
                 }
-                Saturated::GoesOn => left = left.saturating_sub(1),
-                Saturated::IsUnbounded => {}
+                SaturatedPolicy::Free => left = left.saturating_sub(1),
+                SaturatedPolicy::Unbounded => {}
             }
         }
         self.report_growth(ir, holder, &unbounded);
     }
 
     /// Makes arguments of blocks unbounded.
-    fn raise(&mut self, ir: &Input<'_, A::Base>, open: &[(Op, usize)]) {
+    fn raise(&mut self, ir: &AnalysisInput<'_, A::Base>, open: &[(Op, usize)]) {
         for &(label, index) in open {
             let value = ir.block(ir.label_block(label)).args[index];
             let fact = self.unbounded(&self.facts[value.index()]);
@@ -175,7 +177,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Ends the passes over a cycle, and reports unbounded arguments to the observer.
-    fn report_growth(&mut self, ir: &Input<'_, A::Base>, holder: Op, unbounded: &[(Op, usize)]) {
+    fn report_growth(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        holder: Op,
+        unbounded: &[(Op, usize)],
+    ) {
         let Some(block_cycle) = self.cycle.block_cycles.pop() else { return };
         let mut unbounded: FxHashSet<(Op, usize)> = unbounded.iter().copied().collect();
         for (label, index, _, fact) in &block_cycle.moves {
@@ -195,7 +202,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 if at == growths.len() {
                     growths.push(block_cycle.growth_trace(ir, *label, *index));
                 }
-                growths[at].moves.push((*number, fact.clone()));
+                growths[at].changes.push((*number, fact.clone()));
             }
         }
         growths.sort_by_cached_key(|it| (ir.start(it.label), it.index));
@@ -217,15 +224,15 @@ impl<F> BlockCycle<F> {
         let preds = ir.block(block).preds.iter();
         let mut back: Vec<(Op, usize)> = preds
             .map(|&(op, successor)| (op, successor as usize))
-            .filter(|it| self.goes_back(ir, block, it.0))
+            .filter(|it| self.is_back_edge(ir, block, it.0))
             .collect();
         back.sort_by_cached_key(|it| (ir.start(it.0), it.1));
         let from = back.iter().filter_map(|it| self.places.get(&ir.block_of(it.0)));
         let end = from.max().copied().unwrap_or(start);
         let carrier = back.iter().find_map(|&(op, successor)| {
-            let range = flow::passed(ir, op, successor)?;
+            let range = flow::successor_operands(ir, op, successor)?;
             (range.start + index < range.end).then_some((op, range.start + index))
         });
-        GrowthTrace { label, index, carrier, start, end, moves: Vec::new() }
+        GrowthTrace { label, index, back_operand: carrier, start, end, changes: Vec::new() }
     }
 }

@@ -12,9 +12,11 @@
 use noisy_syntax::Op;
 
 use super::EXACT_ROUNDS;
-use crate::flow::Trips;
+use crate::flow::TripCount;
 use crate::lattice::Lattice;
-use crate::sparse::{Domain, Input, Observer, Round, Sparse, SparseForward, values_within};
+use crate::sparse::{
+    AnalysisInput, CycleRound, Domain, Observer, SparseForward, SparseSolver, values_within,
+};
 
 /// Number of round starts that are kept for [`LoopTrace`](crate::sparse::LoopTrace).
 const KEPT_ROUNDS: usize = 64;
@@ -24,7 +26,7 @@ pub(super) type LoopBody<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
 /// If at most this number of rounds is left, they are evaluated even if only saturated facts
 /// change, because the exact facts are reported to users.
-const SATURATED_ROUNDS: u64 = 64;
+const MAX_SATURATED_TAIL: u64 = 64;
 
 /// The rounds of a loop, as in [`LoopTrace`](crate::sparse::LoopTrace), and its results.
 pub(super) struct IterationTrace<F> {
@@ -33,12 +35,12 @@ pub(super) struct IterationTrace<F> {
     pub(super) result: Vec<F>,
 }
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Iterates a loop until its carried facts are stable. They are widened after a few rounds, and
     /// narrowed once at the end. Returns the yields of the last round.
     pub(super) fn reach_fixpoint(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         once: bool,
@@ -52,7 +54,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut is_widened = false;
         loop {
             number += 1;
-            self.cycle.rounds.push(Round { op, number });
+            self.cycle.rounds.push(CycleRound { op, number });
             let yielded = body(self, &start);
             self.cycle.rounds.pop();
             if once || self.cycle.fuel == 0 {
@@ -66,7 +68,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 if is_widened && next != start {
                     // Narrowing: the yields of one round from an upper bound of all starts are
                     // still an upper bound.
-                    self.cycle.rounds.push(Round { op, number: number + 1 });
+                    self.cycle.rounds.push(CycleRound { op, number: number + 1 });
                     let yielded = body(self, &next);
                     self.cycle.rounds.pop();
                     return yielded;
@@ -84,16 +86,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Lets the analysis adjust the facts that a loop carries ([`SparseForward::carried`]).
+    /// Lets the analysis adjust the facts that a loop carries ([`SparseForward::carried_fact`]).
     pub(super) fn carry(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         inits: &[A::Fact],
         joined: &mut [A::Fact],
     ) {
         for (taken, joined) in inits.iter().zip(joined) {
-            *joined = self.ask(ir, op, |it, cx| it.carried(cx, op, taken, joined.clone()));
+            *joined = self
+                .query_analysis(ir, op, |it, cx| it.carried_fact(cx, op, taken, joined.clone()));
         }
     }
 
@@ -106,7 +109,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         body: LoopBody<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
         let start = vec![A::Fact::unknown(); n_carried];
-        self.cycle.rounds.push(Round { op, number: 1 });
+        self.cycle.rounds.push(CycleRound { op, number: 1 });
         let yielded = body(self, &start);
         self.cycle.rounds.pop();
         yielded
@@ -115,10 +118,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Iterates a loop with a trip count that may be greater than 0.
     pub(super) fn iterate(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
-        trips: Trips,
+        trips: TripCount,
         body: LoopBody<'_, Self, A::Fact>,
     ) -> IterationTrace<A::Fact> {
         if self.cycle.is_degraded {
@@ -153,7 +156,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if starts.len() < KEPT_ROUNDS && !is_unbounded {
                 starts.push(start.clone());
             }
-            self.cycle.rounds.push(Round { op, number });
+            self.cycle.rounds.push(CycleRound { op, number });
             let yielded = body(self, &start);
             self.cycle.rounds.pop();
             for (value, joined) in values.iter().zip(&mut joined) {
@@ -172,7 +175,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 a != b && !(self.is_saturated(a) && self.is_saturated(b))
             };
             saturated = if start.iter().zip(&next).any(counts) { 0 } else { saturated + 1 };
-            let is_far = most.is_none_or(|it| it > SATURATED_ROUNDS);
+            let is_far = most.is_none_or(|it| it > MAX_SATURATED_TAIL);
             if saturated > start.len() + 2 && !is_unbounded && is_far {
                 is_unbounded = true;
                 // The remaining rounds are treated as any number of rounds.

@@ -9,15 +9,23 @@
 use noisy_syntax::{Op, Region};
 
 use super::iteration::{LoopBody, join_all};
-use crate::flow::{self, Flow, Trips};
+use crate::flow::{self, Flow, TripCount};
 use crate::lattice::Lattice;
 use crate::sparse::traversal::values_in;
-use crate::sparse::{Domain, Input, LoopTrace, Loops, Observer, Sparse, SparseForward, VisitPart};
+use crate::sparse::{
+    AnalysisInput, Domain, LoopPolicy, LoopTrace, Observer, SparseForward, SparseSolver, VisitPart,
+};
 
-impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     /// Sets the arguments of a region of a loop at the start of a round. `carried` are the facts of
     /// the carried arguments.
-    fn bind(&mut self, ir: &Input<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
+    fn bind(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        region: Region,
+        carried: &[A::Fact],
+        live: bool,
+    ) {
         let Some(op) = ir.region(region).parent else { return };
         let index = ir.op(op).regions.iter().position(|it| it.1 == region).unwrap_or(0);
         self.recorded(ir, op, VisitPart::Region(index), live, |it| {
@@ -27,7 +35,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     fn bind_carried(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         region: Region,
         carried: &[A::Fact],
@@ -62,7 +70,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Sets the results of a loop after its rounds.
-    fn give_results(&mut self, ir: &Input<'_, A::Base>, op: Op, results: Vec<A::Fact>, live: bool) {
+    fn set_loop_results(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        results: Vec<A::Fact>,
+        live: bool,
+    ) {
         self.recorded(ir, op, VisitPart::Results, live, |it| {
             let _ = it.set_results(ir, op, results, live);
         });
@@ -72,13 +86,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// leaves the loop, 1 enters the next iteration); bottom if there is no such yield.
     fn yield_facts(
         &self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         region: Region,
         n: usize,
         way: usize,
     ) -> Vec<A::Fact> {
         let mut out = vec![A::Fact::bottom(); n];
-        let ends = flow::yields(ir, region);
+        let ends = flow::yield_ops(ir, region);
         if ends.is_empty() && n > 0 {
             return vec![A::Fact::unknown(); n];
         }
@@ -86,7 +100,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if !self.reached[end.index()] || !self.may_take(ir, end, way) {
                 continue;
             }
-            let start = flow::yielded(ir, end).start;
+            let start = flow::yielded_operands(ir, end).start;
             for (index, fact) in out.iter_mut().enumerate() {
                 let _ = fact.join(&self.read_passed(ir, end, start + index));
             }
@@ -97,7 +111,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     #[inline(never)]
     pub(in crate::sparse) fn run_for(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         first: usize,
         live: bool,
@@ -117,7 +131,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             };
             results = self.run_counted(ir, op, inits, trips, &mut body);
             if owner {
-                self.give_results(ir, op, results, live);
+                self.set_loop_results(ir, op, results, live);
                 self.give_up_if_spent(ir, op);
                 return;
             }
@@ -125,20 +139,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.bind(ir, region, &[], false);
             self.run_region(ir, region, false);
         }
-        self.give_results(ir, op, results, live);
+        self.set_loop_results(ir, op, results, live);
     }
 
     /// Iterates a loop with a trip count that may be greater than 0. Returns its results.
     fn run_counted(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
-        trips: Trips,
+        trips: TripCount,
         body: LoopBody<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
-        if A::LOOPS == Loops::Replayed {
-            let trips = trips.replayed();
+        if A::LOOPS == LoopPolicy::Replayed {
+            let trips = trips.for_replay();
             let trace = self.iterate(ir, op, inits, trips, body);
             let info = LoopTrace {
                 starts: &trace.starts,
@@ -161,7 +175,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     #[inline(never)]
     pub(in crate::sparse) fn run_parallel(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         op: Op,
         first: usize,
         live: bool,
@@ -174,12 +188,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let enters = live && trips.most != Some(0);
         self.bind(ir, region, &[], enters);
         self.run_region(ir, region, enters);
-        let end = flow::reduction(ir, op).filter(|_| enters);
+        let end = flow::reduce_op(ir, op).filter(|_| enters);
         let Some(end) = end.filter(|it| self.reached[it.index()]) else {
             // Without runs, the results are the initial values; if no run ends, they are never
             // computed.
             let results = if enters { vec![A::Fact::bottom(); inits.len()] } else { inits };
-            self.give_results(ir, op, results, live);
+            self.set_loop_results(ir, op, results, live);
             return;
         };
         let values: Vec<A::Fact> =
@@ -195,13 +209,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 results = it.run_counted(ir, end, inits, trips, &mut combine);
             });
         }
-        self.give_results(ir, op, results, live);
+        self.set_loop_results(ir, op, results, live);
     }
 
     /// Returns the yield of a region of a reduction for two facts, joined over both orders.
     fn combine(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         reduce: Op,
         index: usize,
         a: &A::Fact,
@@ -227,7 +241,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     fn combine_once(
         &mut self,
-        ir: &Input<'_, A::Base>,
+        ir: &AnalysisInput<'_, A::Base>,
         region: Region,
         a: &A::Fact,
         b: &A::Fact,
@@ -238,7 +252,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     #[inline(never)]
-    pub(in crate::sparse) fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
+    pub(in crate::sparse) fn run_while(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        op: Op,
+        live: bool,
+    ) {
         let data = ir.op(op);
         let (before, after) = (data.regions[0].1, data.regions[1].1);
         let n = data.operands.len();
@@ -247,7 +266,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.bind(ir, region, &[], false);
                 self.run_region(ir, region, false);
             }
-            self.give_results(ir, op, Vec::new(), false);
+            self.set_loop_results(ir, op, Vec::new(), false);
             return;
         }
         let inits: Vec<A::Fact> = (0..n).map(|it| self.read(ir, op, it)).collect();
@@ -257,15 +276,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             it.bind(ir, before, start, true);
             it.run_region(ir, before, true);
             let passed = it.yield_facts(ir, before, n_passed, 1);
-            let ends = flow::yields(ir, before);
+            let ends = flow::yield_ops(ir, before);
             let goes_on = |end: &Op| it.reached[end.index()] && it.may_take(ir, *end, 1);
             let goes_on = ends.is_empty() || ends.iter().any(goes_on);
             it.bind(ir, after, &passed, goes_on);
             it.run_region(ir, after, goes_on);
             it.yield_facts(ir, after, n, 0)
         };
-        if A::LOOPS == Loops::Replayed {
-            let trace = self.iterate(ir, op, inits, Trips::ANY, &mut body);
+        if A::LOOPS == LoopPolicy::Replayed {
+            let trace = self.iterate(ir, op, inits, TripCount::ANY, &mut body);
             let info =
                 LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, most: None };
             self.observer.looped(&self.analysis, ir, op, &info, &self.cycle.rounds);
@@ -274,7 +293,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         // The results are read after the last round, because only then are the facts final.
         let passed = self.yield_facts(ir, before, n_passed, 0);
-        self.give_results(ir, op, passed, live);
+        self.set_loop_results(ir, op, passed, live);
         if owner {
             self.give_up_if_spent(ir, op);
         }

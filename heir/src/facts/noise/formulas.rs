@@ -6,9 +6,9 @@
 //! fresh errors, `B` = 6 s, `delta` the expansion factor of the ring (2 sqrt N on average, N in the
 //! worst case), `dm` the same for a ternary secret (4 sqrt N; N), `k` = 1 + 2 N / 3.
 //!
-//! Models by bounds ([`Model::BgvKpz21`] and its worst case) track the largest coefficient of the
-//! error. Models by variance ([`Model::BgvMp24`], [`Model::BfvBmcm23`]) track the variance of a
-//! coefficient. Models in the canonical embedding ([`Model::BgvMono`], [`Model::BfvCanonEmb`])
+//! Models by bounds ([`NoiseModelName::BgvKpz21`] and its worst case) track the largest coefficient of the
+//! error. Models by variance ([`NoiseModelName::BgvMp24`], [`NoiseModelName::BfvBmcm23`]) track the variance of a
+//! coefficient. Models in the canonical embedding ([`NoiseModelName::BgvMono`], [`NoiseModelName::BfvCanonEmb`])
 //! track the norm in that embedding.
 //!
 //! *Sources.* HEIR, `lib/Analysis/NoiseAnalysis/{BGV,BFV}`; the papers Kim, Polyakov, Zucca
@@ -16,8 +16,8 @@
 //! is monotone in the noise of its operands. Numbers are logarithms, so nothing overflows.
 
 use crate::facts::noise::log2::Log2;
-use crate::options::Model;
-use crate::text::params::{Encryption, SchemeParams};
+use crate::options::NoiseModelName;
+use crate::text::params::{EncryptionKey, SchemeParams};
 
 /// The standard deviation of fresh errors.
 const SIGMA: f64 = 3.2;
@@ -27,26 +27,26 @@ const TAIL: f64 = 6.0;
 
 /// The noise of a ciphertext under a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Noise {
+pub struct ModelNoise {
     /// The bound, variance or norm.
     pub(crate) value: Log2,
-    /// The degree in the secret key, which only [`Model::BfvBmcm23`] counts.
+    /// The degree in the secret key, which only [`NoiseModelName::BfvBmcm23`] counts.
     pub(crate) degree: u32,
 }
 
-impl Noise {
+impl ModelNoise {
     /// Returns the larger value and the larger degree.
     #[must_use]
-    pub(crate) fn max(self, other: Noise) -> Noise {
+    pub(crate) fn max(self, other: ModelNoise) -> ModelNoise {
         let value = if self.value < other.value { other.value } else { self.value };
-        Noise { value, degree: self.degree.max(other.degree) }
+        ModelNoise { value, degree: self.degree.max(other.degree) }
     }
 }
 
 /// A noise model with the parameters of a scheme.
 #[derive(Clone, Debug)]
-pub(crate) struct NoiseModel {
-    model: Model,
+pub(crate) struct NoiseFormulas {
+    model: NoiseModelName,
     params: SchemeParams,
     n: f64,
     t: f64,
@@ -56,41 +56,45 @@ pub(crate) struct NoiseModel {
     delta_m: f64,
 }
 
-impl NoiseModel {
+impl NoiseFormulas {
     /// Creates the model for these parameters; `None` without a plaintext modulus.
-    pub(crate) fn new(model: Model, params: &SchemeParams) -> Option<Self> {
-        let n = params.n();
+    pub(crate) fn new(model: NoiseModelName, params: &SchemeParams) -> Option<Self> {
+        let n = params.ring_dimension();
         #[allow(
             clippy::cast_precision_loss,
             reason = "a modulus of 2^53 and more is rounded by less than a bit's hundredth"
         )]
         let t = params.plaintext_modulus? as f64;
-        let is_worst = matches!(model, Model::BgvWorstCase | Model::BfvWorstCase);
+        let is_worst = matches!(model, NoiseModelName::BgvWorstCase | NoiseModelName::BfvWorstCase);
         let (delta, delta_m) = if is_worst { (n, n) } else { (2.0 * n.sqrt(), 4.0 * n.sqrt()) };
         let modulus = params.q.iter().fold(Log2::ONE, |all, &q| all * prime(q));
-        Some(NoiseModel { model, params: params.clone(), n, t, modulus, delta, delta_m })
+        Some(NoiseFormulas { model, params: params.clone(), n, t, modulus, delta, delta_m })
     }
 
-    fn at(value: Log2) -> Noise {
-        Noise { value, degree: 0 }
+    fn without_degree(value: Log2) -> ModelNoise {
+        ModelNoise { value, degree: 0 }
     }
 
     /// Returns the noise of a fresh ciphertext at a level.
-    pub(crate) fn fresh(&self, level: usize) -> Noise {
+    pub(crate) fn fresh(&self, level: usize) -> ModelNoise {
         let bound = TAIL * SIGMA;
-        let is_public = self.params.is_extended || self.params.encryption == Encryption::PublicKey;
+        let is_public = self.params.has_extended_encryption
+            || self.params.encryption == EncryptionKey::PublicKey;
         let ternary = 1.0 + 2.0 * self.n / 3.0;
         let s2 = SIGMA * SIGMA;
         let standard = match self.model {
-            Model::BgvKpz21 | Model::BgvWorstCase | Model::BfvKpz21 | Model::BfvWorstCase => {
+            NoiseModelName::BgvKpz21
+            | NoiseModelName::BgvWorstCase
+            | NoiseModelName::BfvKpz21
+            | NoiseModelName::BfvWorstCase => {
                 Log2::of(bound) * if is_public { 1.0 + 2.0 * self.delta } else { 1.0 }
             }
-            Model::BgvMp24 => {
+            NoiseModelName::BgvMp24 => {
                 Log2::of(self.t).pow(2.0)
                     * s2
                     * if is_public { 4.0 * self.n / 3.0 + 1.0 } else { 1.0 }
             }
-            Model::BgvMono => {
+            NoiseModelName::BgvMono => {
                 let inner = if is_public {
                     1.0 / 12.0 + 4.0 * self.n * s2 / 3.0 + 2.0 / 3.0
                 } else {
@@ -98,74 +102,77 @@ impl NoiseModel {
                 };
                 Log2::of(TAIL * self.t) * Log2::of(self.n * inner).sqrt()
             }
-            Model::BfvBmcm23 => {
+            NoiseModelName::BfvBmcm23 => {
                 Log2::of(s2) * if is_public { 4.0 * self.n / 3.0 + 1.0 } else { 1.0 }
             }
-            Model::BfvCanonEmb => {
+            NoiseModelName::BfvCanonEmb => {
                 let inner = if is_public { 4.0 * self.n * s2 / 3.0 + 2.0 / 3.0 } else { s2 };
                 Log2::of(TAIL) * Log2::of(self.n * inner).sqrt()
             }
         };
-        let degree = u32::from(self.model == Model::BfvBmcm23 && is_public);
-        if !self.params.is_extended {
-            return Noise { value: standard, degree };
+        let degree = u32::from(self.model == NoiseModelName::BfvBmcm23 && is_public);
+        if !self.params.has_extended_encryption {
+            return ModelNoise { value: standard, degree };
         }
         let switched = match self.model {
-            Model::BfvKpz21 | Model::BfvWorstCase => Log2::of(f64::midpoint(1.0, self.delta_m)),
-            Model::BfvBmcm23 => Log2::of(ternary / 12.0),
-            Model::BfvCanonEmb => {
+            NoiseModelName::BfvKpz21 | NoiseModelName::BfvWorstCase => {
+                Log2::of(f64::midpoint(1.0, self.delta_m))
+            }
+            NoiseModelName::BfvBmcm23 => Log2::of(ternary / 12.0),
+            NoiseModelName::BfvCanonEmb => {
                 standard / self.q(self.params.max_level())
                     + Log2::of(TAIL) * Log2::of(self.n / 12.0 * ternary).sqrt()
             }
-            _ => self.modulus_switch(NoiseModel::at(standard), level).value,
+            _ => self.modulus_switch(NoiseFormulas::without_degree(standard), level).value,
         };
-        Noise { value: switched, degree }
+        ModelNoise { value: switched, degree }
     }
 
     /// Returns the noise of a plaintext operand.
-    pub(crate) fn plaintext(&self) -> Noise {
-        NoiseModel::at(match self.model {
-            Model::BgvKpz21
-            | Model::BgvWorstCase
-            | Model::BfvKpz21
-            | Model::BfvWorstCase
-            | Model::BfvBmcm23 => Log2::ZERO,
-            Model::BgvMp24 => Log2::of(self.t).pow(2.0) * (1.0 / 12.0),
-            Model::BgvMono => Log2::of(self.t * self.n / 2.0),
-            Model::BfvCanonEmb => Log2::of(self.t * (self.n / 12.0).sqrt()),
+    pub(crate) fn plaintext(&self) -> ModelNoise {
+        NoiseFormulas::without_degree(match self.model {
+            NoiseModelName::BgvKpz21
+            | NoiseModelName::BgvWorstCase
+            | NoiseModelName::BfvKpz21
+            | NoiseModelName::BfvWorstCase
+            | NoiseModelName::BfvBmcm23 => Log2::ZERO,
+            NoiseModelName::BgvMp24 => Log2::of(self.t).pow(2.0) * (1.0 / 12.0),
+            NoiseModelName::BgvMono => Log2::of(self.t * self.n / 2.0),
+            NoiseModelName::BfvCanonEmb => Log2::of(self.t * (self.n / 12.0).sqrt()),
         })
     }
 
     /// Returns the noise of a sum or difference.
-    pub(crate) fn add(&self, a: Noise, b: Noise) -> Noise {
+    pub(crate) fn add(&self, a: ModelNoise, b: ModelNoise) -> ModelNoise {
         let sum = a.value + b.value;
         let value = match self.model {
-            Model::BgvKpz21 | Model::BgvWorstCase | Model::BfvKpz21 | Model::BfvWorstCase => {
-                sum + Log2::ONE
-            }
+            NoiseModelName::BgvKpz21
+            | NoiseModelName::BgvWorstCase
+            | NoiseModelName::BfvKpz21
+            | NoiseModelName::BfvWorstCase => sum + Log2::ONE,
             _ => sum,
         };
-        Noise { value, degree: a.degree.max(b.degree) }
+        ModelNoise { value, degree: a.degree.max(b.degree) }
     }
 
     /// Returns the noise of a product.
-    pub(crate) fn mul(&self, a: Noise, b: Noise) -> Noise {
+    pub(crate) fn mul(&self, a: ModelNoise, b: ModelNoise) -> ModelNoise {
         let (product, sum) = (a.value * b.value, a.value + b.value);
         let (n, t, delta, delta_m) = (self.n, self.t, self.delta, self.delta_m);
         let ternary = 1.0 + 2.0 * n / 3.0;
         let mut degree = a.degree.max(b.degree);
         let value = match self.model {
-            Model::BgvKpz21 | Model::BgvWorstCase => {
+            NoiseModelName::BgvKpz21 | NoiseModelName::BgvWorstCase => {
                 product * (delta * t) + (sum + Log2::ONE) * (n * t / 2.0).floor()
             }
-            Model::BgvMp24 => product * n,
-            Model::BgvMono => product,
-            Model::BfvKpz21 | Model::BfvWorstCase => {
+            NoiseModelName::BgvMp24 => product * n,
+            NoiseModelName::BgvMono => product,
+            NoiseModelName::BfvKpz21 | NoiseModelName::BfvWorstCase => {
                 product * (delta * t) / self.modulus
                     + sum * (delta * t / 2.0 * (4.0 + delta_m))
                     + Log2::of((1.0 + delta_m + delta * delta_m) / 2.0)
             }
-            Model::BfvBmcm23 => {
+            NoiseModelName::BfvBmcm23 => {
                 let nt2 = Log2::of(t).pow(2.0) * n;
                 let mut value = product * nt2 / self.modulus.pow(2.0) + sum * nt2 * (1.0 / 12.0);
                 if !a.value.is_zero() && !b.value.is_zero() {
@@ -176,42 +183,47 @@ impl NoiseModel {
                 }
                 value
             }
-            Model::BfvCanonEmb => {
+            NoiseModelName::BfvCanonEmb => {
                 product * t / self.modulus + sum * t * (TAIL * (n / 12.0 * ternary).sqrt())
             }
         };
-        Noise { value, degree }
+        ModelNoise { value, degree }
     }
 
     /// Returns the noise after a modulus switch from a level to the next lower one (BGV).
-    pub(crate) fn modulus_switch(&self, a: Noise, level: usize) -> Noise {
+    pub(crate) fn modulus_switch(&self, a: ModelNoise, level: usize) -> ModelNoise {
         let q = self.q(level);
         let rounding = 1.0 + 2.0 * self.n / 3.0;
         let value = match self.model {
-            Model::BgvMp24 => a.value / q.pow(2.0) + Log2::of(self.t).pow(2.0) * (rounding / 12.0),
-            Model::BgvMono => a.value / q + self.scaling_bound(),
+            NoiseModelName::BgvMp24 => {
+                a.value / q.pow(2.0) + Log2::of(self.t).pow(2.0) * (rounding / 12.0)
+            }
+            NoiseModelName::BgvMono => a.value / q + self.scaling_bound(),
             _ => a.value / q + Log2::of(f64::midpoint(1.0, self.delta_m)),
         };
-        Noise { value, ..a }
+        ModelNoise { value, ..a }
     }
 
     /// Returns the noise after a hybrid key switch at a level, for a rotation or a relinearization.
-    pub(crate) fn switch_key(&self, a: Noise, level: usize) -> Noise {
+    pub(crate) fn switch_key(&self, a: ModelNoise, level: usize) -> ModelNoise {
         let level = if self.model.is_bfv() { self.params.max_level() } else { level };
-        let digits = self.params.dnum();
+        let digits = self.params.n_key_switch_digits();
         let chunks = (level + 1).div_ceil(digits) as f64 + 1.0;
         let rounding = 1.0 + 2.0 * self.n / 3.0;
         let (s2, n) = (SIGMA * SIGMA, self.n);
         let added = match self.model {
-            Model::BgvKpz21 | Model::BgvWorstCase | Model::BfvKpz21 | Model::BfvWorstCase => {
+            NoiseModelName::BgvKpz21
+            | NoiseModelName::BgvWorstCase
+            | NoiseModelName::BfvKpz21
+            | NoiseModelName::BfvWorstCase => {
                 Log2::of(chunks * self.delta * TAIL * SIGMA / 2.0)
                     + Log2::of(f64::midpoint(1.0, self.delta_m))
             }
-            Model::BgvMp24 => {
+            NoiseModelName::BgvMp24 => {
                 Log2::of(self.t).pow(2.0) * (chunks * n * s2 / 12.0)
                     + Log2::of(self.t).pow(2.0) * (rounding / 12.0)
             }
-            Model::BgvMono => {
+            NoiseModelName::BgvMono => {
                 let special = &self.params.p;
                 let all = special.iter().fold(Log2::ONE, |all, &p| all * prime(p));
                 let largest = special.iter().max().map_or(Log2::ONE, |&p| prime(p));
@@ -220,19 +232,21 @@ impl NoiseModel {
                 Log2::of(count).sqrt() * largest.pow(level.div_ceil(digits) as f64) * errors / all
                     + self.scaling_bound() * (special.len() as f64).sqrt()
             }
-            Model::BfvBmcm23 => {
+            NoiseModelName::BfvBmcm23 => {
                 Log2::of(self.t).pow(2.0) * (chunks * n * s2 / 12.0) + Log2::of(rounding / 12.0)
             }
-            Model::BfvCanonEmb => Log2::ZERO,
+            NoiseModelName::BfvCanonEmb => Log2::ZERO,
         };
-        Noise { value: a.value + added, ..a }
+        ModelNoise { value: a.value + added, ..a }
     }
 
     /// Returns the bits of noise that users see.
-    pub(crate) fn bits(&self, noise: Noise) -> f64 {
+    pub(crate) fn bits(&self, noise: ModelNoise) -> f64 {
         match self.model {
-            Model::BgvKpz21 | Model::BgvWorstCase => (noise.value * self.t).bits(),
-            Model::BgvMp24 | Model::BfvBmcm23 => {
+            NoiseModelName::BgvKpz21 | NoiseModelName::BgvWorstCase => {
+                (noise.value * self.t).bits()
+            }
+            NoiseModelName::BgvMp24 | NoiseModelName::BfvBmcm23 => {
                 let quantile = (-(32.0_f64.exp2().recip()) / self.n).exp();
                 f64::midpoint(1.0, noise.value.bits()) + erf_inv(quantile).log2()
             }
@@ -244,7 +258,7 @@ impl NoiseModel {
     pub(crate) fn total_bits(&self, level: usize) -> f64 {
         let sum = |primes: &[u64]| primes.iter().map(|&q| prime(q).bits()).sum::<f64>();
         match self.model {
-            Model::BfvKpz21 | Model::BfvWorstCase | Model::BfvBmcm23 => {
+            NoiseModelName::BfvKpz21 | NoiseModelName::BfvWorstCase | NoiseModelName::BfvBmcm23 => {
                 self.modulus.bits() - self.t.log2() - 1.0
             }
             _ => sum(&self.params.q[..=level.min(self.params.max_level())]) - 1.0,

@@ -1,15 +1,15 @@
 use super::*;
 
-fn model(model: Model, text: &str) -> NoiseModel {
-    NoiseModel::new(model, &SchemeParams::parse(text).unwrap()).unwrap()
+fn model(model: NoiseModelName, text: &str) -> NoiseFormulas {
+    NoiseFormulas::new(model, &SchemeParams::parse(text).unwrap()).unwrap()
 }
 
 const SMALL: &str = "<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537, encryptionTechnique = extended>";
 
 #[test]
-fn fresh_noise_is_that_of_heir() {
+fn fresh_noise_equals_that_of_heir() {
     // HEIR annotates 27.00 bits for a fresh ciphertext with these parameters.
-    let it = model(Model::BgvWorstCase, SMALL);
+    let it = model(NoiseModelName::BgvWorstCase, SMALL);
     assert_eq!(format!("{:.2}", it.bits(it.fresh(0))), "27.00");
 }
 
@@ -24,7 +24,7 @@ fn the_inverse_error_function_is_one_where_it_is_exact() {
 #[test]
 fn every_model_is_monotone() {
     let text = "<logN = 13, Q = [1099511922689, 1099512004609, 1099512037377], P = [1099512053761], plaintextModulus = 65537>";
-    for which in Model::BGV.into_iter().chain(Model::BFV) {
+    for which in NoiseModelName::BGV.into_iter().chain(NoiseModelName::BFV) {
         let it = model(which, text);
         let mut a = it.fresh(2);
         let mut last = it.bits(a);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn it_calculates_like_numbers() {
+    fn calculates_like_f64() {
         for a in [1e-9, 0.3, 1.0, 7.0, 123_456.0] {
             for b in [1e-7, 0.5, 1.0, 3.0, 1e12] {
                 near(Log2::of(a) + Log2::of(b), a + b);

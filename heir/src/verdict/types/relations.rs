@@ -2,20 +2,22 @@
 
 use smallvec::SmallVec;
 
-use super::spaces::{product, switched};
-use super::typed::{Fault, Kind, Target, Typed};
+use super::spaces::{space_after_switch, space_of_product};
+use super::typed::{LoweringTarget, TypeFault, TypedOp, ValueType};
 use super::words::{ciphertext_words, counted, kind_word, polynomials, ring_words, space_words};
-use crate::text::scheme_type::{self, Chain, Ciphertext, Coefficients, Ring, SchemeType, Space};
+use crate::text::scheme_type::{
+    self, CiphertextType, Coefficients, ModulusChain, PlaintextSpace, PolynomialRing, SchemeType,
+};
 use crate::verdict::requirements::{self, Condition};
 
-impl Typed<'_> {
-    pub(super) fn broken(&self, condition: Condition) -> Option<Fault> {
+impl TypedOp<'_> {
+    pub(super) fn check_condition(&self, condition: Condition) -> Option<TypeFault> {
         match condition {
             Condition::Ciphertexts => {
                 // Shifts and keys follow the ciphertext.
                 let n = if requirements::is_binary(self.name()) { 2 } else { 1 };
                 let parts = self.operands.iter().take(n).chain(&self.result);
-                let part = parts.into_iter().find(|it| it.kind.is_no_ciphertext())?;
+                let part = parts.into_iter().find(|it| it.kind.is_surely_not_ciphertext())?;
                 let message = format!(
                     "{} is no ciphertext, but {} takes and gives ciphertexts",
                     self.text(part),
@@ -23,40 +25,41 @@ impl Typed<'_> {
                 );
                 Some(Self::fault(&[part], message))
             }
-            Condition::OnePlaintext => self.one_plaintext(),
+            Condition::OnePlaintext => self.check_one_plaintext(),
             Condition::OneRing => {
-                self.differing(|it| Some(&it.kind.ciphertext()?.ring), ring_words, "ring")
+                self.check_same(|it| Some(&it.kind.ciphertext()?.ring), ring_words, "ring")
             }
             Condition::OneSpace => {
-                self.differing(|it| it.kind.space(), space_words, "plaintext space")
+                self.check_same(|it| it.kind.space(), space_words, "plaintext space")
             }
             Condition::OneType => {
-                self.differing(|it| it.kind.ciphertext(), ciphertext_words, "type of ciphertexts")
+                self.check_same(|it| it.kind.ciphertext(), ciphertext_words, "type of ciphertexts")
             }
             Condition::SizeOfProduct => {
-                let n = match (self.ciphertexts(), self.with_plaintext()) {
-                    (Some((a, b)), _) => (a.size + b.size).saturating_sub(1),
-                    (_, Some((a, _))) => a.size,
+                let n = match (self.two_ciphertexts(), self.ciphertext_and_plaintext()) {
+                    (Some((a, b)), _) => (a.n_polynomials + b.n_polynomials).saturating_sub(1),
+                    (_, Some((a, _))) => a.n_polynomials,
                     _ => return None,
                 };
-                let has = self.result.as_ref()?.kind.ciphertext()?.size;
+                let has = self.result.as_ref()?.kind.ciphertext()?.n_polynomials;
                 if has == n { None } else { self.wrong_result((polynomials(has), polynomials(n))) }
             }
             Condition::SpaceOfProduct => {
-                let (a, b) = match self.ciphertexts() {
+                let (a, b) = match self.two_ciphertexts() {
                     Some((a, b)) => (&a.space, &b.space),
-                    None => self.with_plaintext().map(|(a, b)| (&a.space, b))?,
+                    None => self.ciphertext_and_plaintext().map(|(a, b)| (&a.space, b))?,
                 };
-                self.wrong_space(&product(a, b)?)
+                self.check_space(&space_of_product(a, b)?)
             }
-            Condition::Inferred => {
-                let gives = self.inferred()?;
+            Condition::InferredType => {
+                let gives = self.inferred_type()?;
                 let has = self.result.as_ref()?.kind.ciphertext()?;
                 if *has == gives { None } else { self.wrong_result(ciphertext_words(has, &gives)) }
             }
             Condition::TwoPolynomialsByType => {
                 let first = self.operands.first()?;
-                let size = first.kind.ciphertext().map(|it| it.size).filter(|&it| it != 2)?;
+                let size =
+                    first.kind.ciphertext().map(|it| it.n_polynomials).filter(|&it| it != 2)?;
                 let message = format!(
                     "{} has {}, but {} takes 2",
                     self.text(first),
@@ -73,19 +76,19 @@ impl Typed<'_> {
                     _ => return None,
                 };
                 let message = format!("{} has {words}, but takes one", self.name());
-                Some(Fault { at: None, values: SmallVec::new(), message })
+                Some(TypeFault { at: None, values: SmallVec::new(), message })
             }
-            Condition::FromBasis | Condition::ToBasis => self.basis(condition),
+            Condition::FromBasis | Condition::ToBasis => self.check_basis(condition),
             Condition::LibraryBasis => {
                 let basis = self.numbers("to_basis")?;
-                (self.target.is_openfhe && basis != [0, 1]).then(|| Fault {
+                (self.target.is_openfhe && basis != [0, 1]).then(|| TypeFault {
                     at: None,
                     values: SmallVec::new(),
                     message: format!("OpenFHE relinearizes to the basis [0, 1], not {basis:?}"),
                 })
             }
             Condition::ToRing => {
-                let (_, _, result) = self.unary()?;
+                let (_, _, result) = self.operand_and_result()?;
                 let ring = self.ring("to_ring")?;
                 (ring != result.ring).then_some(())?;
                 let (has, gives) = ring_words(&result.ring, &ring);
@@ -93,13 +96,13 @@ impl Typed<'_> {
                 let message = format!("{} has {has}, but to_ring has {gives}", self.text(result));
                 Some(Self::fault(&[result], message))
             }
-            Condition::FewerModuli => self.fewer_moduli(),
+            Condition::FewerModuli => self.check_fewer_moduli(),
             Condition::SwitchedSpace => {
-                let (_, operand, result) = self.unary()?;
-                let space = switched(operand, result)?;
-                self.wrong_space(&space)
+                let (_, operand, result) = self.operand_and_result()?;
+                let space = space_after_switch(operand, result)?;
+                self.check_space(&space)
             }
-            Condition::DroppedLevels => self.dropped_levels(),
+            Condition::DroppedLevels => self.check_dropped_levels(),
             Condition::TargetLevel => {
                 let target = self.number("targetLevel")?;
                 let result = self.result.as_ref()?;
@@ -111,9 +114,9 @@ impl Typed<'_> {
                     Self::fault(&[result], message)
                 })
             }
-            Condition::Encoding => self.encoding(),
-            Condition::RingOfKey => self.ring_of_key(),
-            Condition::NoLowering => self.no_lowering(),
+            Condition::Encoding => self.check_encoding(),
+            Condition::RingOfKey => self.check_ring_of_key(),
+            Condition::NoLowering => self.check_lowering(),
             Condition::OneLevel
             | Condition::StatedTypes
             | Condition::TwoPolynomials
@@ -124,8 +127,8 @@ impl Typed<'_> {
     }
 
     /// Checks that HEIR lowers the op for the library of the target.
-    fn no_lowering(&self) -> Option<Fault> {
-        let Target { is_openfhe, is_lattigo, is_ckks } = self.target;
+    fn check_lowering(&self) -> Option<TypeFault> {
+        let LoweringTarget { is_openfhe, is_lattigo, is_ckks } = self.target;
         let (is_refused, what) = match self.name() {
             "bgv.rotate_rows" => ([is_openfhe, is_lattigo], ""),
             "ckks.bootstrap" => {
@@ -141,13 +144,13 @@ impl Typed<'_> {
             _ => return None,
         };
         let message = format!("HEIR has no lowering of {}{what} to {library}", self.name());
-        Some(Fault { at: None, values: SmallVec::new(), message })
+        Some(TypeFault { at: None, values: SmallVec::new(), message })
     }
 
-    pub(super) fn stated_types(&self) -> Option<Fault> {
+    pub(super) fn check_stated_types(&self) -> Option<TypeFault> {
         let part = self.stated.first()?;
         let given = self.operands.iter().find(|it| it.at == part.at)?;
-        let (Kind::Known(has), Kind::Known(states)) = (&given.kind, &part.kind) else {
+        let (ValueType::Known(has), ValueType::Known(states)) = (&given.kind, &part.kind) else {
             return None;
         };
         let (a, b) = match (&**has, &**states) {
@@ -161,10 +164,10 @@ impl Typed<'_> {
         Some(Self::fault(&[given], message))
     }
 
-    fn one_plaintext(&self) -> Option<Fault> {
+    fn check_one_plaintext(&self) -> Option<TypeFault> {
         let [a, b] = self.operands.as_slice() else { return None };
         let words = match (&a.kind, &b.kind) {
-            (Kind::Unknown, _) | (_, Kind::Unknown) => return None,
+            (ValueType::Unknown, _) | (_, ValueType::Unknown) => return None,
             (a, b) if a.ciphertext().is_some() && b.is_plaintext() => return None,
             (a, b) if a.is_plaintext() && b.ciphertext().is_some() => return None,
             (a, b) if a.ciphertext().is_some() && b.ciphertext().is_some() => "are ciphertexts",
@@ -180,65 +183,75 @@ impl Typed<'_> {
         Some(Self::fault(&[a, b], message))
     }
 
-    fn wrong_space(&self, gives: &Space) -> Option<Fault> {
+    fn check_space(&self, gives: &PlaintextSpace) -> Option<TypeFault> {
         let has = &self.result.as_ref()?.kind.ciphertext()?.space;
         if has == gives { None } else { self.wrong_result(space_words(has, gives)) }
     }
 
     /// Returns the type that HEIR infers for the result.
-    fn inferred(&self) -> Option<Ciphertext> {
+    fn inferred_type(&self) -> Option<CiphertextType> {
         match self.name().rsplit('.').next()? {
             "add" | "sub" | "radd" | "rsub" => {
-                let (a, b) = self.ciphertexts()?;
-                Some(Ciphertext { size: a.size.max(b.size), ..a.clone() })
+                let (a, b) = self.two_ciphertexts()?;
+                Some(CiphertextType {
+                    n_polynomials: a.n_polynomials.max(b.n_polynomials),
+                    ..a.clone()
+                })
             }
             "mul" | "rmul" => {
-                let (a, b) = self.ciphertexts()?;
-                let size = (a.size + b.size).saturating_sub(1);
-                Some(Ciphertext { space: product(&a.space, &b.space)?, size, ..a.clone() })
+                let (a, b) = self.two_ciphertexts()?;
+                let size = (a.n_polynomials + b.n_polynomials).saturating_sub(1);
+                Some(CiphertextType {
+                    space: space_of_product(&a.space, &b.space)?,
+                    n_polynomials: size,
+                    ..a.clone()
+                })
             }
             "add_plain" | "sub_plain" | "radd_plain" | "rsub_plain" => {
-                Some(self.with_plaintext()?.0.clone())
+                Some(self.ciphertext_and_plaintext()?.0.clone())
             }
             "mul_plain" | "rmul_plain" => {
-                let (it, plaintext) = self.with_plaintext()?;
-                Some(Ciphertext { space: product(&it.space, plaintext)?, ..it.clone() })
+                let (it, plaintext) = self.ciphertext_and_plaintext()?;
+                Some(CiphertextType {
+                    space: space_of_product(&it.space, plaintext)?,
+                    ..it.clone()
+                })
             }
             "relinearize" => {
-                let (_, it, _) = self.unary()?;
+                let (_, it, _) = self.operand_and_result()?;
                 let size = u32::try_from(self.numbers("to_basis")?.len()).ok()?;
-                Some(Ciphertext { size, ..it.clone() })
+                Some(CiphertextType { n_polynomials: size, ..it.clone() })
             }
             "level_reduce" => {
-                let (_, it, _) = self.unary()?;
+                let (_, it, _) = self.operand_and_result()?;
                 let chain = it.chain.as_ref()?;
                 let current = chain.current.checked_sub(self.levels_to_drop()?)?;
                 let residues = chain.moduli.get(..=current)?.iter();
                 let residues = residues.map(|it| format!("!mod_arith.int<{it}>")).collect();
                 let coefficients = Coefficients::Residues(residues);
-                let ring = Ring { coefficients, modulus: it.ring.modulus.clone() };
-                let chain = Some(Chain { moduli: chain.moduli.clone(), current });
-                Some(Ciphertext { ring, chain, ..it.clone() })
+                let ring = PolynomialRing { coefficients, modulus: it.ring.modulus.clone() };
+                let chain = Some(ModulusChain { moduli: chain.moduli.clone(), current });
+                Some(CiphertextType { ring, chain, ..it.clone() })
             }
             _ => None,
         }
     }
 
-    fn basis(&self, condition: Condition) -> Option<Fault> {
+    fn check_basis(&self, condition: Condition) -> Option<TypeFault> {
         let (key, part) = match condition {
             Condition::FromBasis => ("from_basis", self.operands.first()?),
             _ => ("to_basis", self.result.as_ref()?),
         };
         let n = self.numbers(key)?.len();
-        let size = part.kind.ciphertext()?.size;
+        let size = part.kind.ciphertext()?.n_polynomials;
         (usize::try_from(size).ok()? != n).then(|| {
             let (has, entries) = (polynomials(size), counted(n, "entry", "entries"));
             Self::fault(&[part], format!("{} has {has}, but {key} has {entries}", self.text(part)))
         })
     }
 
-    fn fewer_moduli(&self) -> Option<Fault> {
-        let (part, operand, result) = self.unary()?;
+    fn check_fewer_moduli(&self) -> Option<TypeFault> {
+        let (part, operand, result) = self.operand_and_result()?;
         let gives = self.result.as_ref()?;
         let (from, to) = (operand.ring.residues()?, result.ring.residues()?);
         let message = if from.len() <= to.len() {
@@ -262,8 +275,8 @@ impl Typed<'_> {
         Some(Self::fault(&[part, gives], message))
     }
 
-    fn dropped_levels(&self) -> Option<Fault> {
-        let (part, operand, result) = self.unary()?;
+    fn check_dropped_levels(&self) -> Option<TypeFault> {
+        let (part, operand, result) = self.operand_and_result()?;
         let n = self.levels_to_drop()?;
         let level = operand.chain.as_ref()?.current;
         let Some(gives) = level.checked_sub(n) else {
@@ -283,19 +296,23 @@ impl Typed<'_> {
     }
 
     /// Checks the encodings of ops that encode, decode, encrypt or decrypt plaintexts.
-    fn encoding(&self) -> Option<Fault> {
+    fn check_encoding(&self) -> Option<TypeFault> {
         let operand = self.operands.first()?;
         let result = self.result.as_ref()?;
         let (a, b, parts) = match self.name() {
             "lwe.rlwe_encode" | "lwe.rlwe_decode" => {
                 let part = if self.name().ends_with("encode") { result } else { operand };
                 let text = self.attr_text("encoding")?;
-                (part.kind.space()?.encoding.clone(), scheme_type::encoding(&text)?, [part, part])
+                (
+                    part.kind.space()?.encoding.clone(),
+                    scheme_type::parse_encoding(&text)?,
+                    [part, part],
+                )
             }
             _ => {
                 let (a, b) = (operand.kind.space()?, result.kind.space()?);
                 if self.name() == "lwe.trivial_encrypt" && a.encoding == b.encoding {
-                    return self.wrong_space(a);
+                    return self.check_space(a);
                 }
                 (a.encoding.clone(), b.encoding.clone(), [operand, result])
             }
@@ -318,10 +335,10 @@ impl Typed<'_> {
         Some(Self::fault(&parts[..=usize::from(part.value != other_part.value)], message))
     }
 
-    fn ring_of_key(&self) -> Option<Fault> {
+    fn check_ring_of_key(&self) -> Option<TypeFault> {
         let [operand, key] = self.operands.as_slice() else { return None };
         let part = if self.name() == "lwe.rlwe_encrypt" { self.result.as_ref()? } else { operand };
-        let Kind::Known(of_key) = &key.kind else { return None };
+        let ValueType::Known(of_key) = &key.kind else { return None };
         let SchemeType::Key(of_key) = &**of_key else { return None };
         let ring = part.kind.ring()?;
         if ring == of_key {

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use noisy_syntax::{Ir, Op, Type, Value};
 
-use super::spaces::switched;
-use super::typed::{Kind, SchemeTypes, Target, Typed, has_one_type, is_of_scheme};
-use crate::text::scheme_type::{Ciphertext, SchemeType};
+use super::spaces::space_after_switch;
+use super::typed::{
+    LoweringTarget, SchemeTypes, TypedOp, ValueType, has_single_stated_type, is_scheme_op,
+};
+use crate::text::scheme_type::{CiphertextType, SchemeType};
 use crate::verdict::requirements::{self, Condition};
 
 /// A change of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remedy {
+pub enum TypeRemedy {
     /// The definition of a value states this type.
     ResultType(Value, Type),
     /// The op states this type for an operand.
@@ -26,12 +28,12 @@ pub enum Remedy {
     /// The op gets another name.
     Rename(String),
     /// A new op converts an operand to this type.
-    Convert(u32, Type, Conversion),
+    Convert(u32, Type, CiphertextConversion),
 }
 
 /// An op that changes the type of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conversion {
+pub enum CiphertextConversion {
     /// To two polynomials, from this number.
     Relinearize(u32),
     /// Removes one modulus.
@@ -41,64 +43,69 @@ pub enum Conversion {
 }
 
 /// Returns a change after which an op meets the requirements on types, if there is one.
-pub(crate) fn remedy(ir: &Ir, target: Target, types: &mut SchemeTypes, op: Op) -> Option<Remedy> {
-    let this = Typed::new(ir, target, types, op);
+pub(crate) fn remedy(
+    ir: &Ir,
+    target: LoweringTarget,
+    types: &mut SchemeTypes,
+    op: Op,
+) -> Option<TypeRemedy> {
+    let this = TypedOp::new(ir, target, types, op);
     if let Some(stated) = this.stated.first() {
-        return of_stated(ir, target, types, &this, stated.at?);
+        return remedy_for_stated_type(ir, target, types, &this, stated.at?);
     }
-    basis(&this)
-        .or_else(|| to_ring(&this))
+    corrected_basis(&this)
+        .or_else(|| corrected_ring(&this))
         .or_else(|| rename(&this))
-        .or_else(|| of_result(ir, target, types, op))
+        .or_else(|| remedy_for_result(ir, target, types, op))
         .or_else(|| conversion(ir, types, &this))
 }
 
 /// Returns true if the types of an op meet all requirements.
-fn is_sound(this: &Typed<'_>) -> bool {
-    let mut rows = requirements::of_types(this.name());
-    this.stated.is_empty() && rows.all(|it| this.broken(it.condition).is_none())
+fn is_sound(this: &TypedOp<'_>) -> bool {
+    let mut rows = requirements::type_requirements(this.name());
+    this.stated.is_empty() && rows.all(|it| this.check_condition(it.condition).is_none())
 }
 
 /// Returns a change for an operand whose type is not the one that the op states for it.
-fn of_stated(
+fn remedy_for_stated_type(
     ir: &Ir,
-    target: Target,
+    target: LoweringTarget,
     types: &mut SchemeTypes,
-    this: &Typed<'_>,
+    this: &TypedOp<'_>,
     at: u32,
-) -> Option<Remedy> {
+) -> Option<TypeRemedy> {
     let operand = ir.op(this.op).operands.get(at as usize)?;
     let value = operand.value?;
-    if let Some(it) = result_type(ir, target, types, value, operand.ty) {
+    if let Some(it) = type_stated_by_uses(ir, target, types, value, operand.ty) {
         return Some(it);
     }
     let given = this.operands.iter().find(|it| it.at == Some(at))?;
     let stated = this.stated.iter().find(|it| it.at == Some(at))?;
     let convert = || {
         let (from, to) = (given.kind.ciphertext()?, stated.kind.ciphertext()?);
-        Some(Remedy::Convert(at, operand.ty, between(from, to)?))
+        Some(TypeRemedy::Convert(at, operand.ty, conversion_between(from, to)?))
     };
     if let Some(it) = convert() {
         return Some(it);
     }
     // If the op states one type for operand and result, the change affects both.
-    let mut actual = Typed::new(ir, target, types, this.op);
+    let mut actual = TypedOp::new(ir, target, types, this.op);
     actual.stated.retain(|it| it.at != Some(at));
-    let is_scheme = is_of_scheme(ir, this.op);
+    let is_scheme = is_scheme_op(ir, this.op);
     let is_kept = is_scheme && is_sound(&actual);
-    is_kept.then(|| Remedy::StatedType(at, ir.value(value).ty))
+    is_kept.then(|| TypeRemedy::StatedType(at, ir.value(value).ty))
 }
 
 /// Returns the type that all uses of a value state, if the op that defines the value may have it as
 /// its result type.
-fn result_type(
+fn type_stated_by_uses(
     ir: &Ir,
-    target: Target,
+    target: LoweringTarget,
     types: &mut SchemeTypes,
     value: Value,
     ty: Type,
-) -> Option<Remedy> {
-    let by = ir.defining_op(value).filter(|&it| is_of_scheme(ir, it))?;
+) -> Option<TypeRemedy> {
+    let by = ir.defining_op(value).filter(|&it| is_scheme_op(ir, it))?;
     let is_stated = |it: &(Op, u32)| {
         let operand = ir.op(it.0).operands.get(it.1 as usize);
         operand.is_some_and(|it| it.ty == ty)
@@ -106,9 +113,9 @@ fn result_type(
     if ty == Type::UNKNOWN || !ir.value(value).uses.iter().all(is_stated) {
         return None;
     }
-    let kind = Kind::Known(types.of(ir, ty)?);
-    let mut this = Typed::new(ir, target, types, by);
-    let is_single = has_one_type(this.name());
+    let kind = ValueType::Known(types.of(ir, ty)?);
+    let mut this = TypedOp::new(ir, target, types, by);
+    let is_single = has_single_stated_type(this.name());
     let given = ir.op(by).operands.first()?.value?;
     this.result.as_mut()?.kind = kind;
     // The only type that the op states is also that of its operand.
@@ -116,81 +123,88 @@ fn result_type(
         this.stated.clear();
     }
     let is_sound = is_sound(&this) && (!is_single || ir.value(given).ty == ty);
-    is_sound.then_some(Remedy::ResultType(value, ty))
+    is_sound.then_some(TypeRemedy::ResultType(value, ty))
 }
 
 /// Returns the type that the uses of the result state.
-fn of_result(ir: &Ir, target: Target, types: &mut SchemeTypes, op: Op) -> Option<Remedy> {
+fn remedy_for_result(
+    ir: &Ir,
+    target: LoweringTarget,
+    types: &mut SchemeTypes,
+    op: Op,
+) -> Option<TypeRemedy> {
     let &[value] = ir.op(op).results.as_slice() else { return None };
     let &(user, at) = ir.value(value).uses.first()?;
     let ty = ir.op(user).operands.get(at as usize)?.ty;
     if ty == ir.value(value).ty {
         return None;
     }
-    result_type(ir, target, types, value, ty)
+    type_stated_by_uses(ir, target, types, value, ty)
 }
 
 /// Returns a correct basis for a relinearization.
-fn basis(this: &Typed<'_>) -> Option<Remedy> {
-    let operand = this.operands.first()?.kind.ciphertext()?.size;
-    let result = this.result.as_ref()?.kind.ciphertext()?.size;
+fn corrected_basis(this: &TypedOp<'_>) -> Option<TypeRemedy> {
+    let operand = this.operands.first()?.kind.ciphertext()?.n_polynomials;
+    let result = this.result.as_ref()?.kind.ciphertext()?.n_polynomials;
     let is_off = |key: &str, n: u32| {
         this.numbers(key).is_some_and(|it| !it.iter().copied().eq(0..i128::from(n)))
     };
     if is_off("from_basis", operand) {
-        return Some(Remedy::Basis("from_basis", operand));
+        return Some(TypeRemedy::Basis("from_basis", operand));
     }
-    is_off("to_basis", result).then_some(Remedy::Basis("to_basis", result))
+    is_off("to_basis", result).then_some(TypeRemedy::Basis("to_basis", result))
 }
 
 /// Returns the ring of the result of a modulus switch, if all other requirements hold.
-fn to_ring(this: &Typed<'_>) -> Option<Remedy> {
+fn corrected_ring(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     let result = this.result.as_ref()?;
-    this.broken(Condition::ToRing).filter(|_| requirements::has_ring(this.name()))?;
-    let rows = requirements::of_types(this.name()).filter(|it| it.condition != Condition::ToRing);
-    let is_fit = rows.map(|it| this.broken(it.condition)).all(|it| it.is_none());
-    is_fit.then(|| Remedy::ToRing(this.ir.value(result.value).ty))
+    this.check_condition(Condition::ToRing)
+        .filter(|_| requirements::is_modulus_switch(this.name()))?;
+    let rows =
+        requirements::type_requirements(this.name()).filter(|it| it.condition != Condition::ToRing);
+    let is_fit = rows.map(|it| this.check_condition(it.condition)).all(|it| it.is_none());
+    is_fit.then(|| TypeRemedy::ToRing(this.ir.value(result.value).ty))
 }
 
 /// Returns the name of the variant of the op with or without a plaintext operand, if the operands
 /// fit it.
-fn rename(this: &Typed<'_>) -> Option<Remedy> {
+fn rename(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     let name = this.name();
     let (other, is_meant) = match name.strip_suffix("_plain") {
-        Some(it) => (it.to_owned(), this.ciphertexts().is_some()),
-        None => (format!("{name}_plain"), this.with_plaintext().is_some()),
+        Some(it) => (it.to_owned(), this.two_ciphertexts().is_some()),
+        None => (format!("{name}_plain"), this.ciphertext_and_plaintext().is_some()),
     };
-    let renamed = Typed { name: &other, ..this.clone() };
-    let is_known = is_meant && requirements::of_types(&other).next().is_some();
+    let renamed = TypedOp { name: &other, ..this.clone() };
+    let is_known = is_meant && requirements::type_requirements(&other).next().is_some();
     let is_fit = is_known && is_sound(&renamed);
-    is_fit.then(|| Remedy::Rename(other.clone()))
+    is_fit.then(|| TypeRemedy::Rename(other.clone()))
 }
 
 /// Returns a conversion of one operand to the type of the other.
-fn conversion(ir: &Ir, types: &mut SchemeTypes, this: &Typed<'_>) -> Option<Remedy> {
+fn conversion(ir: &Ir, types: &mut SchemeTypes, this: &TypedOp<'_>) -> Option<TypeRemedy> {
     let operands = &this.operands;
     let pairs = [(0, 1), (1, 0)];
     pairs.into_iter().find_map(|(at, other)| {
         let from = operands.get(at)?.kind.ciphertext()?;
         let other = operands.get(other)?;
         let to = other.kind.ciphertext()?;
-        let conversion = between(from, to)?;
+        let conversion = conversion_between(from, to)?;
         let ty = ir.value(other.value).ty;
         let mut changed = this.clone();
-        changed.operands[at].kind = Kind::Known(types.of(ir, ty)?);
+        changed.operands[at].kind = ValueType::Known(types.of(ir, ty)?);
         let at = operands[at].at?;
-        is_sound(&changed).then_some(Remedy::Convert(at, ty, conversion))
+        is_sound(&changed).then_some(TypeRemedy::Convert(at, ty, conversion))
     })
 }
 
 /// Returns the op that converts one type to another.
-fn between(from: &Ciphertext, to: &Ciphertext) -> Option<Conversion> {
-    if from.size > 2 && (Ciphertext { size: 2, ..from.clone() }) == *to {
-        return Some(Conversion::Relinearize(from.size));
+fn conversion_between(from: &CiphertextType, to: &CiphertextType) -> Option<CiphertextConversion> {
+    if from.n_polynomials > 2 && (CiphertextType { n_polynomials: 2, ..from.clone() }) == *to {
+        return Some(CiphertextConversion::Relinearize(from.n_polynomials));
     }
     let (all, left) = (from.ring.residues()?, to.ring.residues()?);
     let n = all.len().checked_sub(left.len()).filter(|&it| it > 0)?;
-    let moved = |space| Ciphertext {
+    let moved = |space| CiphertextType {
         space,
         ring: to.ring.clone(),
         chain: to.chain.clone(),
@@ -201,10 +215,10 @@ fn between(from: &Ciphertext, to: &Ciphertext) -> Option<Conversion> {
     if !is_below || levels != Some(n) {
         return None;
     }
-    if n == 1 && switched(from, to).is_some_and(|it| moved(it) == *to) {
-        return Some(Conversion::SwitchModulus);
+    if n == 1 && space_after_switch(from, to).is_some_and(|it| moved(it) == *to) {
+        return Some(CiphertextConversion::SwitchModulus);
     }
-    (moved(from.space.clone()) == *to).then_some(Conversion::DropLevels(n))
+    (moved(from.space.clone()) == *to).then_some(CiphertextConversion::DropLevels(n))
 }
 
 /// Returns the ring of the type of a ciphertext, as the text of an attribute.

@@ -2,11 +2,14 @@
 //!
 //! *Source.* HEIR, `lib/Dialect/LWE/IR/LWEAttributes.cpp`.
 
-use crate::facts::scale::{inverse, modulus_bits};
-use crate::text::scheme_type::{self, Ciphertext, Space};
+use crate::facts::scale::{modular_inverse, modulus_bits};
+use crate::text::scheme_type::{self, CiphertextType, PlaintextSpace};
 
 /// Returns the plaintext space of a product; `None` if it is unknown.
-pub(super) fn product(left: &Space, right: &Space) -> Option<Space> {
+pub(super) fn space_of_product(
+    left: &PlaintextSpace,
+    right: &PlaintextSpace,
+) -> Option<PlaintextSpace> {
     let [x, y] = [left, right].map(|it| it.encoding.scale);
     let is_known = |it: &str| {
         matches!(it, "#lwe.full_crt_packing_encoding" | "#lwe.inverse_canonical_encoding")
@@ -29,10 +32,13 @@ pub(super) fn product(left: &Space, right: &Space) -> Option<Space> {
 }
 
 /// Returns the plaintext space after a switch to fewer moduli; `None` if it is unknown.
-pub(super) fn switched(from: &Ciphertext, to: &Ciphertext) -> Option<Space> {
+pub(super) fn space_after_switch(
+    from: &CiphertextType,
+    to: &CiphertextType,
+) -> Option<PlaintextSpace> {
     let (all, left) = (from.ring.residues()?, to.ring.residues()?);
     let [dropped] = all.get(left.len()..)? else { return None };
-    let q = scheme_type::modulus(dropped)?;
+    let q = scheme_type::modulus_of_type(dropped)?;
     let mut out = from.space.clone();
     let scale = &mut out.encoding.scale;
     match out.encoding.name.as_str() {
@@ -41,7 +47,7 @@ pub(super) fn switched(from: &Ciphertext, to: &Ciphertext) -> Option<Space> {
         "#lwe.inverse_canonical_encoding" => *scale = scale.checked_sub(modulus_bits(q))?,
         "#lwe.full_crt_packing_encoding" => {
             let t = from.space.ring.single_modulus()?;
-            let product = i128::from(*scale).checked_mul(inverse(q, t)?)?;
+            let product = i128::from(*scale).checked_mul(modular_inverse(q, t)?)?;
             *scale = i64::try_from(product.checked_rem(t.into())?).ok()?;
         }
         _ => return None,

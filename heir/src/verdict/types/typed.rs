@@ -7,20 +7,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::ops::rules;
-use crate::text::scheme_type::{self, Ciphertext, Ring, SchemeType, Space};
-use crate::text::setting::{Scheme, Setting};
+use crate::text::scheme_type::{self, CiphertextType, PlaintextSpace, PolynomialRing, SchemeType};
+use crate::text::setting::{ModuleSetting, Scheme};
 
 /// A cache of parsed types and of checked ops.
 #[derive(Debug, Default)]
 pub(crate) struct SchemeTypes {
     read: FxHashMap<Type, Option<Arc<SchemeType>>>,
     /// The signatures of ops that meet all requirements, for all targets.
-    pub(super) sound: FxHashSet<Signature>,
+    pub(super) checked: FxHashSet<TypeSignature>,
 }
 
 /// The parts of an op of a scheme on which the check of its types depends.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Signature {
+pub(super) struct TypeSignature {
     name: Name,
     form: Form,
     attrs: SmallVec<[(Name, Attr); 2]>,
@@ -29,10 +29,10 @@ pub(super) struct Signature {
     results: SmallVec<[Type; 1]>,
 }
 
-impl Signature {
+impl TypeSignature {
     pub(super) fn of(ir: &Ir, op: Op) -> Self {
         let data = ir.op(op);
-        let known = |it: Value| (!is_guess(ir, it)).then(|| ir.value(it).ty);
+        let known = |it: Value| (!has_guessed_type(ir, it)).then(|| ir.value(it).ty);
         Self {
             name: data.name,
             form: data.form,
@@ -45,28 +45,28 @@ impl Signature {
 
 impl SchemeTypes {
     pub(super) fn of(&mut self, ir: &Ir, ty: Type) -> Option<Arc<SchemeType>> {
-        let read = || scheme_type::read(&ir.interner, ty).map(Arc::new);
+        let read = || scheme_type::read_scheme_type(&ir.interner, ty).map(Arc::new);
         self.read.entry(ty).or_insert_with(read).clone()
     }
 }
 
 /// The libraries that a program may be lowered to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target {
+pub(crate) struct LoweringTarget {
     pub(super) is_openfhe: bool,
     pub(super) is_lattigo: bool,
     /// True if Lattigo has evaluators of CKKS.
     pub(super) is_ckks: bool,
 }
 
-impl Target {
+impl LoweringTarget {
     /// All targets: an op that none of them refuses needs no further check.
     pub(crate) const ANY: Self = Self { is_openfhe: true, is_lattigo: true, is_ckks: false };
 
     /// Returns the target of a module.
-    pub(crate) fn of(setting: Option<&Setting>) -> Self {
+    pub(crate) fn of(setting: Option<&ModuleSetting>) -> Self {
         Self {
-            is_openfhe: setting.is_some_and(Setting::is_openfhe),
+            is_openfhe: setting.is_some_and(ModuleSetting::is_openfhe),
             is_lattigo: setting.is_some_and(|it| it.is_lattigo),
             is_ckks: setting.is_none_or(|it| matches!(it.scheme, Some(Scheme::Ckks) | None)),
         }
@@ -74,13 +74,13 @@ impl Target {
 }
 
 /// Returns true for an op of a scheme, whose types HEIR verifies.
-pub(crate) fn is_of_scheme(ir: &Ir, op: Op) -> bool {
+pub(crate) fn is_scheme_op(ir: &Ir, op: Op) -> bool {
     let dialect = ir.op_name(op).split_once('.').map_or("", |it| it.0);
     matches!(dialect, "ckks" | "bgv" | "lwe")
 }
 
 /// A requirement that does not hold.
-pub(super) struct Fault {
+pub(super) struct TypeFault {
     pub(super) at: Option<u32>,
     pub(super) values: SmallVec<[Value; 2]>,
     pub(super) message: String,
@@ -88,17 +88,17 @@ pub(super) struct Fault {
 
 /// The type of a value, as far as it is known.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum ValueType {
     Known(Arc<SchemeType>),
     /// Not a type of `lwe`.
-    Foreign,
+    Other,
     Unknown,
 }
 
-impl Kind {
-    pub(super) fn ciphertext(&self) -> Option<&Ciphertext> {
+impl ValueType {
+    pub(super) fn ciphertext(&self) -> Option<&CiphertextType> {
         match self {
-            Kind::Known(it) => match &**it {
+            ValueType::Known(it) => match &**it {
                 SchemeType::Ciphertext(it) => Some(it),
                 _ => None,
             },
@@ -106,9 +106,9 @@ impl Kind {
         }
     }
 
-    pub(super) fn space(&self) -> Option<&Space> {
+    pub(super) fn space(&self) -> Option<&PlaintextSpace> {
         match self {
-            Kind::Known(it) => match &**it {
+            ValueType::Known(it) => match &**it {
                 SchemeType::Ciphertext(it) => Some(&it.space),
                 SchemeType::Plaintext(it) => Some(it),
                 SchemeType::Key(_) => None,
@@ -118,9 +118,9 @@ impl Kind {
     }
 
     /// Returns the ring of a ciphertext or a key.
-    pub(super) fn ring(&self) -> Option<&Ring> {
+    pub(super) fn ring(&self) -> Option<&PolynomialRing> {
         match self {
-            Kind::Known(it) => match &**it {
+            ValueType::Known(it) => match &**it {
                 SchemeType::Ciphertext(it) => Some(&it.ring),
                 SchemeType::Key(it) => Some(it),
                 SchemeType::Plaintext(_) => None,
@@ -130,53 +130,53 @@ impl Kind {
     }
 
     pub(super) fn is_plaintext(&self) -> bool {
-        matches!(self, Kind::Known(it) if matches!(**it, SchemeType::Plaintext(_)))
+        matches!(self, ValueType::Known(it) if matches!(**it, SchemeType::Plaintext(_)))
     }
 
-    pub(super) fn is_no_ciphertext(&self) -> bool {
+    pub(super) fn is_surely_not_ciphertext(&self) -> bool {
         match self {
-            Kind::Known(it) => !matches!(**it, SchemeType::Ciphertext(_)),
-            Kind::Foreign => true,
-            Kind::Unknown => false,
+            ValueType::Known(it) => !matches!(**it, SchemeType::Ciphertext(_)),
+            ValueType::Other => true,
+            ValueType::Unknown => false,
         }
     }
 }
 
 /// An operand or a result with its type. `at` is the index of the operand.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct TypedValue {
     pub(super) at: Option<u32>,
     pub(super) value: Value,
-    pub(super) kind: Kind,
+    pub(super) kind: ValueType,
 }
 
 /// An op with the types of its operands and its result.
 #[derive(Clone)]
-pub(super) struct Typed<'a> {
+pub(super) struct TypedOp<'a> {
     pub(super) ir: &'a Ir,
-    pub(super) target: Target,
+    pub(super) target: LoweringTarget,
     pub(super) op: Op,
     /// The name of the op, or the name of the variant that is checked.
     pub(super) name: &'a str,
-    pub(super) operands: SmallVec<[Part; 3]>,
+    pub(super) operands: SmallVec<[TypedValue; 3]>,
     /// The types that the op states for its operands, where they differ from the types of the
     /// operands.
-    pub(super) stated: SmallVec<[Part; 1]>,
-    pub(super) result: Option<Part>,
+    pub(super) stated: SmallVec<[TypedValue; 1]>,
+    pub(super) result: Option<TypedValue>,
 }
 
-impl<'a> Typed<'a> {
-    pub(super) fn new(ir: &'a Ir, target: Target, types: &mut SchemeTypes, op: Op) -> Self {
+impl<'a> TypedOp<'a> {
+    pub(super) fn new(ir: &'a Ir, target: LoweringTarget, types: &mut SchemeTypes, op: Op) -> Self {
         let data = ir.op(op);
         let mut kind = |ty: Type| match types.of(ir, ty) {
-            Some(it) => Kind::Known(it),
+            Some(it) => ValueType::Known(it),
             None => match ir.interner.type_data(ty) {
-                TypeData::Int { .. } | TypeData::Float(_) | TypeData::Index => Kind::Foreign,
+                TypeData::Int { .. } | TypeData::Float(_) | TypeData::Index => ValueType::Other,
                 TypeData::Tensor { element, .. } => match ir.interner.type_data(*element) {
-                    TypeData::Int { .. } | TypeData::Float(_) | TypeData::Index => Kind::Foreign,
-                    _ => Kind::Unknown,
+                    TypeData::Int { .. } | TypeData::Float(_) | TypeData::Index => ValueType::Other,
+                    _ => ValueType::Unknown,
                 },
-                _ => Kind::Unknown,
+                _ => ValueType::Unknown,
             },
         };
         let mut operands = SmallVec::new();
@@ -184,22 +184,22 @@ impl<'a> Typed<'a> {
         for (at, operand) in (0..).zip(&data.operands) {
             let Some(value) = operand.value else { continue };
             let ty = ir.value(value).ty;
-            let given = if is_guess(ir, value) { Kind::Unknown } else { kind(ty) };
+            let given = if has_guessed_type(ir, value) { ValueType::Unknown } else { kind(ty) };
             // The general verifier checks ops in the generic form.
             if data.form != Form::Generic && operand.ty != ty {
                 let states = kind(operand.ty);
                 let differs = match (&given, &states) {
-                    (Kind::Known(a), Kind::Known(b)) => a != b,
+                    (ValueType::Known(a), ValueType::Known(b)) => a != b,
                     _ => false,
                 };
                 if differs {
-                    stated.push(Part { at: Some(at), value, kind: states });
+                    stated.push(TypedValue { at: Some(at), value, kind: states });
                 }
             }
-            operands.push(Part { at: Some(at), value, kind: given });
+            operands.push(TypedValue { at: Some(at), value, kind: given });
         }
         let result = match data.results.as_slice() {
-            &[value] => Some(Part { at: None, value, kind: kind(ir.value(value).ty) }),
+            &[value] => Some(TypedValue { at: None, value, kind: kind(ir.value(value).ty) }),
             _ => None,
         };
         Self { ir, target, op, name: ir.op_name(op), operands, stated, result }
@@ -210,28 +210,28 @@ impl<'a> Typed<'a> {
     }
 
     /// Creates a fault with the values that contradict each other.
-    pub(super) fn fault(parts: &[&Part], message: String) -> Fault {
+    pub(super) fn fault(parts: &[&TypedValue], message: String) -> TypeFault {
         let at = parts.iter().find_map(|it| it.at);
-        Fault { at, values: parts.iter().map(|it| it.value).collect(), message }
+        TypeFault { at, values: parts.iter().map(|it| it.value).collect(), message }
     }
 
-    pub(super) fn text(&self, part: &Part) -> String {
+    pub(super) fn text(&self, part: &TypedValue) -> String {
         self.ir.value_text(part.value)
     }
 
     /// Returns the operands, then the result.
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
+    pub(super) fn operands_and_result(&self) -> impl Iterator<Item = &TypedValue> {
         self.operands.iter().chain(&self.result)
     }
 
     /// Returns a fault for the first two parts with different values of a property that both have.
-    pub(super) fn differing<'s, T: PartialEq + 's>(
+    pub(super) fn check_same<'s, T: PartialEq + 's>(
         &'s self,
-        of: impl Fn(&'s Part) -> Option<&'s T>,
+        of: impl Fn(&'s TypedValue) -> Option<&'s T>,
         words: impl Fn(&T, &T) -> (String, String),
         one: &str,
-    ) -> Option<Fault> {
-        let mut all = self.parts().filter_map(|it| Some((it, of(it)?)));
+    ) -> Option<TypeFault> {
+        let mut all = self.operands_and_result().filter_map(|it| Some((it, of(it)?)));
         let (first, have) = all.next()?;
         let (other, has) = all.find(|it| it.1 != have)?;
         let (a, b) = words(have, has);
@@ -245,13 +245,13 @@ impl<'a> Typed<'a> {
     }
 
     /// Returns a fault for a result that differs from the inferred one.
-    pub(super) fn wrong_result(&self, (has, gives): (String, String)) -> Option<Fault> {
+    pub(super) fn wrong_result(&self, (has, gives): (String, String)) -> Option<TypeFault> {
         let result = self.result.as_ref()?;
         let message = format!("{} has {has}, but {} gives {gives}", self.text(result), self.name());
         Some(Self::fault(&[result], message))
     }
 
-    pub(super) fn ciphertexts(&self) -> Option<(&Ciphertext, &Ciphertext)> {
+    pub(super) fn two_ciphertexts(&self) -> Option<(&CiphertextType, &CiphertextType)> {
         match self.operands.as_slice() {
             [a, b] => Some((a.kind.ciphertext()?, b.kind.ciphertext()?)),
             _ => None,
@@ -259,7 +259,7 @@ impl<'a> Typed<'a> {
     }
 
     /// Returns the ciphertext operand and the plaintext operand of an op.
-    pub(super) fn with_plaintext(&self) -> Option<(&Ciphertext, &Space)> {
+    pub(super) fn ciphertext_and_plaintext(&self) -> Option<(&CiphertextType, &PlaintextSpace)> {
         match self.operands.as_slice() {
             [a, b] if b.kind.is_plaintext() => Some((a.kind.ciphertext()?, b.kind.space()?)),
             [a, b] if a.kind.is_plaintext() => Some((b.kind.ciphertext()?, a.kind.space()?)),
@@ -268,7 +268,9 @@ impl<'a> Typed<'a> {
     }
 
     /// Returns the first operand, its ciphertext type and that of the result.
-    pub(super) fn unary(&self) -> Option<(&Part, &Ciphertext, &Ciphertext)> {
+    pub(super) fn operand_and_result(
+        &self,
+    ) -> Option<(&TypedValue, &CiphertextType, &CiphertextType)> {
         let first = self.operands.first()?;
         Some((first, first.kind.ciphertext()?, self.result.as_ref()?.kind.ciphertext()?))
     }
@@ -286,7 +288,7 @@ impl<'a> Typed<'a> {
 
     /// Returns the elements of an array attribute.
     pub(super) fn numbers(&self, key: &str) -> Option<Vec<i128>> {
-        rules::integers(self.ir, self.op, key)
+        rules::dense_array(self.ir, self.op, key)
     }
 
     pub(super) fn attr_text(&self, key: &str) -> Option<String> {
@@ -296,18 +298,18 @@ impl<'a> Typed<'a> {
         }
     }
 
-    pub(super) fn ring(&self, key: &str) -> Option<Ring> {
-        scheme_type::ring(&self.attr_text(key)?)
+    pub(super) fn ring(&self, key: &str) -> Option<PolynomialRing> {
+        scheme_type::parse_ring(&self.attr_text(key)?)
     }
 }
 
 /// Returns true if an op states one type for both its ciphertext operand and its result.
-pub(super) fn has_one_type(name: &str) -> bool {
+pub(super) fn has_single_stated_type(name: &str) -> bool {
     name.contains(".rotate") || name.ends_with("negate")
 }
 
 /// Returns true if the type of a value is only a guess: its definition has an unknown form and is
 /// not an op of a scheme.
-pub(super) fn is_guess(ir: &Ir, value: Value) -> bool {
-    ir.value(value).guessed && !ir.defining_op(value).is_some_and(|it| is_of_scheme(ir, it))
+pub(super) fn has_guessed_type(ir: &Ir, value: Value) -> bool {
+    ir.value(value).is_guessed && !ir.defining_op(value).is_some_and(|it| is_scheme_op(ir, it))
 }

@@ -1,6 +1,6 @@
 //! Describes differences of types in words.
 
-use crate::text::scheme_type::{Ciphertext, Ring, SchemeType, Space};
+use crate::text::scheme_type::{CiphertextType, PlaintextSpace, PolynomialRing, SchemeType};
 
 pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
@@ -19,36 +19,36 @@ pub(super) fn kind_word(ty: &SchemeType) -> &'static str {
 }
 
 /// Describes the difference of two rings.
-pub(super) fn ring_words(a: &Ring, b: &Ring) -> (String, String) {
-    let level = |it: &Ring| it.residues().map(|it| it.len().saturating_sub(1));
+pub(super) fn ring_words(a: &PolynomialRing, b: &PolynomialRing) -> (String, String) {
+    let level = |it: &PolynomialRing| it.residues().map(|it| it.len().saturating_sub(1));
     match (level(a), level(b)) {
         (Some(a), Some(b)) if a != b => (format!("level {a}"), format!("level {b}")),
         _ => ("one ring".to_owned(), "another".to_owned()),
     }
 }
 
-pub(super) fn space_words(a: &Space, b: &Space) -> (String, String) {
+pub(super) fn space_words(a: &PlaintextSpace, b: &PlaintextSpace) -> (String, String) {
     if a.encoding.name == b.encoding.name && a.encoding.scale != b.encoding.scale {
-        let scale = |it: &Space| format!("scale {}", it.encoding.scale);
+        let scale = |it: &PlaintextSpace| format!("scale {}", it.encoding.scale);
         return (scale(a), scale(b));
     }
     ("one plaintext space".to_owned(), "another".to_owned())
 }
 
-pub(super) fn ciphertext_words(a: &Ciphertext, b: &Ciphertext) -> (String, String) {
+pub(super) fn ciphertext_words(a: &CiphertextType, b: &CiphertextType) -> (String, String) {
     if a.ring != b.ring {
         return ring_words(&a.ring, &b.ring);
     }
     if a.space != b.space {
         return space_words(&a.space, &b.space);
     }
-    if a.size != b.size {
-        return (polynomials(a.size), polynomials(b.size));
+    if a.n_polynomials != b.n_polynomials {
+        return (polynomials(a.n_polynomials), polynomials(b.n_polynomials));
     }
     if a.encryption != b.encryption {
         return (format!("encryption {}", a.encryption), b.encryption.clone());
     }
-    let level = |it: &Ciphertext| it.chain.as_ref().map(|it| it.current);
+    let level = |it: &CiphertextType| it.chain.as_ref().map(|it| it.current);
     match (level(a), level(b)) {
         (Some(a), Some(b)) if a != b => (format!("level {a}"), format!("level {b}")),
         _ => ("one key or modulus chain".to_owned(), "another".to_owned()),

@@ -2,18 +2,18 @@
 
 use noisy_syntax::{Dim, Ir, Op, TypeData, Value};
 
-use super::{Found, Reason, is_encrypted, takes};
-use crate::facts::known::Heir;
+use super::{RefusedOperand, UnloweredReason, first_operand_where, is_checked_ciphertext};
+use crate::facts::known::CiphertextFacts;
 use crate::facts::plaintext::is_init;
 use crate::ops::rules;
 use crate::text::setting::Scheme;
-use crate::verdict::plaintexts::{is_constant, is_plain, number};
+use crate::verdict::plaintexts::{is_checked_plaintext, is_constant, splat_number};
 
 /// Returns the operand at which an op is refused, with the reason.
-pub(super) fn refused(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
+pub(super) fn refused(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<RefusedOperand> {
     let (dialect, short) = ir.op_name(op).split_once('.')?;
     if matches!((dialect, short), ("tensor", "extract_slice" | "insert_slice")) {
-        return slice(ir, heir, op);
+        return refused_slice(ir, heir, op);
     }
     let is_layout = match dialect {
         "tensor" => {
@@ -21,12 +21,12 @@ pub(super) fn refused(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
         }
         it => it == "tensor_ext",
     };
-    let reason = if is_layout { Reason::Layout } else { Reason::NoPattern };
-    no_pattern(ir, heir, op).map(|at| Found::new(at, reason))
+    let reason = if is_layout { UnloweredReason::Layout } else { UnloweredReason::NoPattern };
+    no_pattern(ir, heir, op).map(|at| RefusedOperand::new(at, reason))
 }
 
 /// Returns the first ciphertext operand of an op without a pattern.
-fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
+fn no_pattern(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<u32> {
     let setting = heir.setting_of(op)?;
     let scheme = setting.scheme?;
     let (dialect, short) = ir.op_name(op).split_once('.')?;
@@ -42,7 +42,9 @@ fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
             "addf" | "mulf" | "subf" | "negf" => is_ckks,
             "divf" => {
                 let divisor = ir.op(op).operands.get(1)?.value?;
-                is_ckks && !is_encrypted(heir, divisor) && !is_given(ir, heir, divisor)
+                is_ckks
+                    && !is_checked_ciphertext(heir, divisor)
+                    && !is_unencoded_plaintext(ir, heir, divisor)
             }
             _ => false,
         },
@@ -59,18 +61,24 @@ fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
             // HEIR does not manage scales for OpenFHE.
             "adjust_scale" => is_ckks || !setting.is_openfhe(),
             // Their operands must be ciphertexts.
-            "relinearize" | "modreduce" => return takes(ir, op, |it| is_plain(heir, it)),
+            "relinearize" | "modreduce" => {
+                return first_operand_where(ir, op, |it| is_checked_plaintext(heir, it));
+            }
             _ => true,
         },
         "math" | "linalg" => false,
         _ => true,
     };
-    if is_lowered { None } else { takes(ir, op, |it| is_encrypted(heir, it)) }
+    if is_lowered {
+        None
+    } else {
+        first_operand_where(ir, op, |it| is_checked_ciphertext(heir, it))
+    }
 }
 
 /// Returns true if a value is a plaintext that is not encoded by a `mgmt.init`.
-fn is_given(ir: &Ir, heir: &Heir, value: Value) -> bool {
-    is_plain(heir, value) && !is_init(ir, value)
+fn is_unencoded_plaintext(ir: &Ir, heir: &CiphertextFacts, value: Value) -> bool {
+    is_checked_plaintext(heir, value) && !is_init(ir, value)
 }
 
 fn is_scalar(ir: &Ir, value: Value) -> bool {
@@ -146,10 +154,11 @@ fn may_fold_integers(ir: &Ir, op: Op) -> bool {
     let operands = || ir.op(op).operands.iter().filter_map(|it| it.value);
     let constants: Vec<Value> = operands().filter(|&it| is_constant(ir, it)).collect();
     let [constant] = constants.as_slice() else { return !constants.is_empty() };
-    let is_simple = ir.defining_op(*constant).and_then(|it| number(ir, it)).is_some_and(|it| {
-        // The largest numbers of a type fold, too.
-        (2.0..64.0).contains(&it)
-    });
+    let is_simple =
+        ir.defining_op(*constant).and_then(|it| splat_number(ir, it)).is_some_and(|it| {
+            // The largest numbers of a type fold, too.
+            (2.0..64.0).contains(&it)
+        });
     let is_behind = operands().any(|it| {
         let by = ir.defining_op(it).map_or("", |it| ir.op_name(it));
         by == ir.op_name(op) || by.starts_with("arith.ext")
@@ -161,15 +170,15 @@ fn may_fold_integers(ir: &Ir, op: Op) -> bool {
 
 /// Returns the operand at which a slice of ciphertexts is refused, with the reason. A slice with an
 /// offset, size or stride that may still become constant is not checked.
-fn slice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
+fn refused_slice(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<RefusedOperand> {
     let operands: Vec<Value> =
         ir.op(op).operands.iter().map(|it| it.value).collect::<Option<_>>()?;
     let is_inserted = ir.op_name(op) == "tensor.insert_slice";
     let rows = *operands.get(usize::from(is_inserted))?;
     if is_inserted {
         let source = operands[0];
-        if is_plain(heir, source) && is_encrypted(heir, rows) {
-            return Some(Found::new(0, Reason::MixedSlice));
+        if is_checked_plaintext(heir, source) && is_checked_ciphertext(heir, rows) {
+            return Some(RefusedOperand::new(0, UnloweredReason::MixedSlice));
         }
         // HEIR turns an empty tensor into a tensor of ciphertexts.
         let is_empty = |it: Value| {
@@ -178,14 +187,14 @@ fn slice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
                 .and_then(|it| ir.defining_op(it))
                 .is_some_and(|it| ir.op_name(it) == "tensor.empty")
         };
-        let is_kept = is_plain(heir, rows) && is_init(ir, rows) && !is_empty(rows);
-        if is_encrypted(heir, source) && is_kept {
-            return Some(Found::new(1, Reason::MixedSlice));
+        let is_kept = is_checked_plaintext(heir, rows) && is_init(ir, rows) && !is_empty(rows);
+        if is_checked_ciphertext(heir, source) && is_kept {
+            return Some(RefusedOperand::new(1, UnloweredReason::MixedSlice));
         }
     }
-    let at = takes(ir, op, |it| is_encrypted(heir, it))?;
-    let [offsets, sizes, strides] =
-        ["static_offsets", "static_sizes", "static_strides"].map(|it| rules::integers(ir, op, it));
+    let at = first_operand_where(ir, op, |it| is_checked_ciphertext(heir, it))?;
+    let [offsets, sizes, strides] = ["static_offsets", "static_sizes", "static_strides"]
+        .map(|it| rules::dense_array(ir, op, it));
     let (offsets, sizes, strides) = (offsets?, sizes?, strides?);
     let dims = dims(ir, rows)?;
     let is_row = match (dims, &*offsets, &*sizes, &*strides) {
@@ -197,7 +206,7 @@ fn slice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     // MLIR turns a constant operand into an attribute first.
     let n_own = if is_inserted { 2 } else { 1 };
     let is_open = operands.iter().skip(n_own).any(|&it| is_constant(ir, it));
-    (!is_row && !is_open).then_some(Found::new(at, Reason::Slice))
+    (!is_row && !is_open).then_some(RefusedOperand::new(at, UnloweredReason::Slice))
 }
 
 /// Returns the dimensions of a tensor.

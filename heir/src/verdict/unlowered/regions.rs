@@ -2,20 +2,23 @@
 
 use noisy_syntax::{Def, Dim, Ir, Op, OpKind, Type, TypeData, Value};
 
-use super::{Found, Other, Reason, is_encrypted, is_if, is_inner_end, is_used, shape, takes};
-use crate::facts::known::Heir;
+use super::{
+    RefusedOperand, RelatedPlace, UnloweredReason, first_operand_where, is_checked_ciphertext,
+    is_if, is_inner_terminator, is_result_used, level_and_dimension,
+};
+use crate::facts::known::CiphertextFacts;
 use crate::text::setting::Scheme;
 
 /// Returns the ops in the body of a loop that use a ciphertext which is an initial value of the
 /// loop, each with the index of the first such operand.
-pub(super) fn uses_of_starts(ir: &Ir, heir: &Heir, op: Op) -> Vec<(Op, u32)> {
+pub(super) fn uses_of_initial_values(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Vec<(Op, u32)> {
     let data = ir.op(op);
     let first = data.operands.len().saturating_sub(data.results.len());
     let starts = data.operands[first..].iter().filter_map(|it| it.value);
-    let starts = starts.filter(|&it| is_encrypted(heir, it));
+    let starts = starts.filter(|&it| is_checked_ciphertext(heir, it));
     let uses = starts.flat_map(|it| ir.value(it).uses.iter().copied());
     let is_inside =
-        |it: &(Op, u32)| it.0 != op && !is_inner_end(ir, it.0) && ir.is_within(it.0, op);
+        |it: &(Op, u32)| it.0 != op && !is_inner_terminator(ir, it.0) && ir.is_within(it.0, op);
     let mut out: Vec<(Op, u32)> = uses.filter(is_inside).collect();
     out.sort_unstable();
     out.dedup_by_key(|it| it.0);
@@ -23,32 +26,33 @@ pub(super) fn uses_of_starts(ir: &Ir, heir: &Heir, op: Op) -> Vec<(Op, u32)> {
 }
 
 /// Returns the first ciphertext in the condition of an `if`.
-pub(super) fn condition(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
-    let at = takes(ir, op, |it| is_encrypted(heir, it))?;
-    Some(Found::new(at, Reason::SecretCondition))
+pub(super) fn refused_condition(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<RefusedOperand> {
+    let at = first_operand_where(ir, op, |it| is_checked_ciphertext(heir, it))?;
+    Some(RefusedOperand::new(at, UnloweredReason::SecretCondition))
 }
 
 /// Returns the operand of the terminator of the last branch at which HEIR refuses the branches,
 /// with the reason.
-pub(super) fn branches(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
+pub(super) fn refused_branches(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<RefusedOperand> {
     let parent = ir.parent_op(op).filter(|&it| is_if(ir, it))?;
     let regions = &ir.op(parent).regions;
     let (first, last) = (regions.first()?.1, regions.last()?.1);
     if regions.len() != 2 || ir.op(op).parent != last {
         return None;
     }
-    let other = ir.items(first).last().filter(|&it| is_inner_end(ir, it))?;
+    let other = ir.items(first).last().filter(|&it| is_inner_terminator(ir, it))?;
     let pairs = || {
         let pairs = ir.op(other).operands.iter().zip(&ir.op(op).operands);
-        let pairs = (0..).zip(pairs).filter(|it| is_used(ir, parent, it.0));
+        let pairs = (0..).zip(pairs).filter(|it| is_result_used(ir, parent, it.0));
         pairs.filter_map(|(at, (a, b))| Some((at, a.value?, b.value?)))
     };
-    let is_ciphertext =
-        |it: &(u32, Value, Value)| is_encrypted(heir, it.1) || is_encrypted(heir, it.2);
-    let found = |(at, other, _): (u32, Value, Value), reason| Found {
+    let is_ciphertext = |it: &(u32, Value, Value)| {
+        is_checked_ciphertext(heir, it.1) || is_checked_ciphertext(heir, it.2)
+    };
+    let found = |(at, other, _): (u32, Value, Value), reason| RefusedOperand {
         at,
         reason,
-        other: Some(Other::Value(other)),
+        other: Some(RelatedPlace::Value(other)),
     };
     let is_outside = |value: Value| {
         let site = ir.definition_site(value);
@@ -60,15 +64,16 @@ pub(super) fn branches(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     if is_open_condition(ir, parent)
         && let Some(it) = pairs().find(is_selection)
     {
-        return Some(found(it, Reason::Selection));
+        return Some(found(it, UnloweredReason::FoldedToSelect));
     }
     if let Some(it) = pairs().filter(is_ciphertext).nth(1) {
-        return Some(found(it, Reason::TwoResults));
+        return Some(found(it, UnloweredReason::TwoCiphertextResults));
     }
-    let shape = |it: Value| shape(heir, it).filter(|_| is_encrypted(heir, it));
+    let shape =
+        |it: Value| level_and_dimension(heir, it).filter(|_| is_checked_ciphertext(heir, it));
     let differs =
         |it: &(u32, Value, Value)| shape(it.1).zip(shape(it.2)).is_some_and(|(a, b)| a != b);
-    pairs().find(differs).map(|it| found(it, Reason::Branches))
+    pairs().find(differs).map(|it| found(it, UnloweredReason::DifferentBranches))
 }
 
 /// Returns true if MLIR can neither fold the condition of an `scf.if` nor replace it by the
@@ -93,46 +98,51 @@ fn is_open_condition(ir: &Ir, op: Op) -> bool {
 /// Returns the first secret operand of a generic that BGV and BFV do not support: a float, a
 /// scalar, or in BGV a tensor whose last dimension differs from that of the first tensor of the
 /// program.
-pub(super) fn not_integers(
+pub(super) fn refused_secret(
     ir: &Ir,
     scheme: Scheme,
     op: Op,
     first: &dyn Fn() -> Option<Value>,
-) -> Option<Found> {
+) -> Option<RefusedOperand> {
     if scheme == Scheme::Ckks {
         return None;
     }
-    let element = |value: Value| match ir.interner.type_data(inside(ir, value)?) {
+    let element = |value: Value| match ir.interner.type_data(type_in_secret(ir, value)?) {
         TypeData::Tensor { element, .. } => Some(*element),
-        _ => inside(ir, value),
+        _ => type_in_secret(ir, value),
     };
     let is_float = |value: Value| {
         element(value).is_some_and(|it| matches!(ir.interner.type_data(it), TypeData::Float(_)))
     };
-    if let Some(at) = takes(ir, op, is_float) {
-        return Some(Found::new(at, Reason::FloatsInIntegers));
+    if let Some(at) = first_operand_where(ir, op, is_float) {
+        return Some(RefusedOperand::new(at, UnloweredReason::FloatsInIntegers));
     }
     let is_scalar = |value: Value| {
-        let ty = inside(ir, value).map(|it| ir.interner.type_data(it));
+        let ty = type_in_secret(ir, value).map(|it| ir.interner.type_data(it));
         matches!(ty, Some(TypeData::Int { .. } | TypeData::Index))
     };
-    if let Some(at) = takes(ir, op, is_scalar) {
-        return Some(Found::new(at, Reason::ScalarInIntegers));
+    if let Some(at) = first_operand_where(ir, op, is_scalar) {
+        return Some(RefusedOperand::new(at, UnloweredReason::ScalarInIntegers));
     }
     let first = first().filter(|_| scheme == Scheme::Bgv)?;
-    let wanted = slots(ir, first)?;
-    let at = takes(ir, op, |it| slots(ir, it).is_some_and(|it| it != wanted))?;
-    Some(Found { at, reason: Reason::SlotsDiffer, other: Some(Other::Value(first)) })
+    let wanted = last_dimension(ir, first)?;
+    let at =
+        first_operand_where(ir, op, |it| last_dimension(ir, it).is_some_and(|it| it != wanted))?;
+    Some(RefusedOperand {
+        at,
+        reason: UnloweredReason::SlotsDiffer,
+        other: Some(RelatedPlace::Value(first)),
+    })
 }
 
 /// Returns the type inside of a secret.
-fn inside(ir: &Ir, value: Value) -> Option<Type> {
+fn type_in_secret(ir: &Ir, value: Value) -> Option<Type> {
     ir.interner.secret_element(ir.value(value).ty)
 }
 
 /// Returns the last dimension of a secret tensor.
-fn slots(ir: &Ir, value: Value) -> Option<u64> {
-    match ir.interner.type_data(inside(ir, value)?) {
+fn last_dimension(ir: &Ir, value: Value) -> Option<u64> {
+    match ir.interner.type_data(type_in_secret(ir, value)?) {
         TypeData::Tensor { dims: Some(dims), .. } => match dims.last()? {
             Dim::Fixed(it) => Some(*it),
             _ => None,
@@ -144,5 +154,5 @@ fn slots(ir: &Ir, value: Value) -> Option<u64> {
 /// Returns the first secret tensor operand of a generic.
 pub(super) fn first_tensor(ir: &Ir, op: Op) -> Option<Value> {
     let mut operands = ir.op(op).operands.iter().filter_map(|it| it.value);
-    operands.find(|&it| slots(ir, it).is_some())
+    operands.find(|&it| last_dimension(ir, it).is_some())
 }

@@ -77,7 +77,7 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
         return found(Entity::Symbol(op), range);
     }
     for &(last, first, span) in &rest.symbol_uses {
-        if let (Some(range), Some(target)) = (at(span), symbol(ir, op, first, last)) {
+        if let (Some(range), Some(target)) = (at(span), resolve_symbol(ir, op, first, last)) {
             return found(Entity::Symbol(target), range);
         }
     }
@@ -97,19 +97,19 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
 
 /// Resolves a symbol reference with the names `first` to `last`. Returns the op of the last name
 /// that is found.
-pub(crate) fn symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
-    path(ir, from, first, last).last().copied()
+pub(crate) fn resolve_symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
+    resolve_path(ir, from, first, last).last().copied()
 }
 
 /// Resolves the names of a symbol reference from `first` to `last`, each inside the op of the
 /// previous name. Stops at the first name that is not found.
-pub(crate) fn path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
+pub(crate) fn resolve_path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
     let Some(outer) = ir.resolve_symbol(from, first) else { return Vec::new() };
     let mut out = vec![outer];
     if first == last {
         return out;
     }
-    let all = ir.interner.symbols_in(ir.extra(from).attrs.iter().map(|it| it.1));
+    let all = ir.interner.symbol_paths_in(ir.extra(from).attrs.iter().map(|it| it.1));
     let is_meant = |it: &&[Name]| it.first() == Some(&first) && it.last() == Some(&last);
     for &name in all.into_iter().find(is_meant).map_or(&[last][..], |it| &it[1..]) {
         let regions = out.last().into_iter().flat_map(|&it| ir.op(it).regions.iter());
@@ -129,14 +129,14 @@ pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ 
 }
 
 /// The range of the name at the definition of a value; `None` if the value has no name in the text.
-pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
+pub(crate) fn definition_range(ir: &Ir, value: Value) -> Option<Range<usize>> {
     let span = ir.value(value).span;
     (span.start < span.end)
         .then(|| ir.absolute(ir.definition_site(value).unwrap_or_else(|| Op::from_index(0)), span))
 }
 
 /// The values that share a name: the results of a pack (`%a:2`), or the value alone.
-pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
+pub(crate) fn values_with_same_name(ir: &Ir, value: Value) -> Vec<Value> {
     let noisy_syntax::Def::Result(op, index) = ir.value(value).def else { return vec![value] };
     let data = ir.op(op);
     let mut first = 0;
@@ -162,6 +162,6 @@ pub(crate) fn function_at(ir: &Ir, offset: usize) -> Option<Op> {
 }
 
 /// True if two ranges overlap or touch.
-pub(crate) fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
+pub(crate) fn is_touching(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start <= b.end && b.start <= a.end
 }

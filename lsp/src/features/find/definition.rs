@@ -21,16 +21,18 @@ pub(crate) struct Definition {
 pub(crate) fn definition(source: &Source, offset: usize) -> Option<Definition> {
     let ir = source.ir();
     let mention = cursor::mention_at(source, offset)?;
-    let (op, name) = defining(ir, mention.entity)?;
+    let (op, name) = defining_op(ir, mention.entity)?;
     let head = ir.head_range(op);
     let whole = head.start.min(name.start)..head.end.max(name.end);
     Some(Definition { origin: mention.range, name, whole })
 }
 
 /// The op that defines an entity, and the name in it.
-pub(crate) fn defining(ir: &Ir, entity: Entity) -> Option<(Op, Range<usize>)> {
+pub(crate) fn defining_op(ir: &Ir, entity: Entity) -> Option<(Op, Range<usize>)> {
     match entity {
-        Entity::Value(value) => Some((ir.definition_site(value)?, cursor::definition(ir, value)?)),
+        Entity::Value(value) => {
+            Some((ir.definition_site(value)?, cursor::definition_range(ir, value)?))
+        }
         Entity::Block(block) => {
             let label = ir.block(block).label?;
             Some((label, ir.name_range(label)))

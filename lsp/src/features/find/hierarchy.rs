@@ -9,14 +9,14 @@ use crate::features::find::reference;
 
 /// A caller or a callee, with its calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Calls {
+pub(crate) struct CallsOfFunction {
     pub function: Op,
     /// The symbol references of the calls.
-    pub places: Vec<Range<usize>>,
+    pub ranges: Vec<Range<usize>>,
 }
 
 /// The function whose name is at an offset.
-pub(crate) fn function_at(source: &Source, offset: usize) -> Option<Op> {
+pub(crate) fn function_named_at(source: &Source, offset: usize) -> Option<Op> {
     match cursor::mention_at(source, offset)?.entity {
         Entity::Symbol(op) => Some(op),
         _ => None,
@@ -24,7 +24,7 @@ pub(crate) fn function_at(source: &Source, offset: usize) -> Option<Op> {
 }
 
 /// The callers of a function.
-pub(crate) fn incoming(ir: &Ir, function: Op) -> Vec<Calls> {
+pub(crate) fn callers(ir: &Ir, function: Op) -> Vec<CallsOfFunction> {
     let mut out = Vec::new();
     for (op, place) in reference::symbol_uses(ir, function) {
         if let Some(caller) = ir.function_of(op) {
@@ -35,12 +35,12 @@ pub(crate) fn incoming(ir: &Ir, function: Op) -> Vec<Calls> {
 }
 
 /// The callees of a function.
-pub(crate) fn outgoing(ir: &Ir, function: Op) -> Vec<Calls> {
+pub(crate) fn callees(ir: &Ir, function: Op) -> Vec<CallsOfFunction> {
     let mut out = Vec::new();
     for &(_, region) in &ir.op(function).regions {
         ir.walk(region, &mut |op| {
             for &(last, first, span) in &ir.extra(op).symbol_uses {
-                if let Some(callee) = cursor::symbol(ir, op, first, last) {
+                if let Some(callee) = cursor::resolve_symbol(ir, op, first, last) {
                     add(&mut out, callee, ir.absolute(op, span));
                 }
             }
@@ -49,9 +49,9 @@ pub(crate) fn outgoing(ir: &Ir, function: Op) -> Vec<Calls> {
     out
 }
 
-fn add(out: &mut Vec<Calls>, function: Op, place: Range<usize>) {
+fn add(out: &mut Vec<CallsOfFunction>, function: Op, place: Range<usize>) {
     match out.iter_mut().find(|it| it.function == function) {
-        Some(calls) => calls.places.push(place),
-        None => out.push(Calls { function, places: vec![place] }),
+        Some(calls) => calls.ranges.push(place),
+        None => out.push(CallsOfFunction { function, ranges: vec![place] }),
     }
 }

@@ -7,7 +7,7 @@ use noisy_syntax::Source;
 
 /// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum LinkTarget {
     /// A position in a file: the path as written, and line and column from 1, or 0 if not given.
     File(String, u32, u32),
     /// The documentation of a code.
@@ -19,31 +19,31 @@ pub(crate) enum Target {
 pub(crate) struct Link {
     /// The clickable range, in bytes.
     pub range: Range<usize>,
-    pub target: Target,
+    pub target: LinkTarget,
 }
 
 /// Approximate length of the text that one step searches, in bytes.
-const PIECE: usize = 4096;
+const BYTES_PER_STEP: usize = 4096;
 /// Number of bytes that are read beyond the text of a step. A link that extends further is not
 /// found.
-const LONGEST: usize = 1024;
+const MAX_LINK_BYTES: usize = 1024;
 
 /// Finds the links of a document in steps.
 #[derive(Debug, Default)]
-pub(crate) struct Links {
+pub(crate) struct LinkJob {
     at: usize,
 }
 
-impl Links {
+impl LinkJob {
     /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Link)) -> bool {
         let text = source.text();
         let end = text.len_bytes();
         let boundary = |at: usize| text.char_to_byte(text.byte_to_char(at.min(end)));
-        let next = boundary(self.at + PIECE).max(boundary(self.at + 1));
+        let next = boundary(self.at + BYTES_PER_STEP).max(boundary(self.at + 1));
         // Includes the ends of links that start in this piece.
-        let piece = source.slice(self.at..boundary(next + LONGEST));
-        links(&piece, next - self.at, &mut |mut link| {
+        let piece = source.slice(self.at..boundary(next + MAX_LINK_BYTES));
+        find_links(&piece, next - self.at, &mut |mut link| {
             link.range = self.at + link.range.start..self.at + link.range.end;
             found(link);
         });
@@ -53,9 +53,9 @@ impl Links {
 }
 
 /// Finds the links that start in the first `first` bytes of a text.
-fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
+fn find_links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
     for (at, word) in text.match_indices("loc(").take_while(|it| it.0 < first) {
-        file_links(text, at + word.len(), found);
+        find_file_links(text, at + word.len(), found);
     }
     let mark = "noisy: allow(";
     for (at, word) in text.match_indices(mark).take_while(|it| it.0 < first) {
@@ -66,7 +66,7 @@ fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
             let code = part.trim();
             let from = at + (part.len() - part.trim_start().len());
             if !code.is_empty() {
-                let target = Target::Code(code.to_owned());
+                let target = LinkTarget::Code(code.to_owned());
                 found(Link { range: from..from + code.len(), target });
             }
             at += part.len() + 1;
@@ -75,7 +75,7 @@ fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
 }
 
 /// Finds the files in a location, which may be nested:
-fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
+fn find_file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
     let mut depth = 1;
     let mut at = start;
     let bytes = text.as_bytes();
@@ -88,12 +88,12 @@ fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
                 let Some(len) = string_length(&bytes[at + 1..]) else { return };
                 let path = &text[at + 1..at + 1 + len];
                 at += 1 + len;
-                if let Some((line, rest)) = number_behind_colon(&text[at + 1..])
+                if let Some((line, rest)) = number_after_colon(&text[at + 1..])
                     && !path.is_empty()
                     && !path.contains('\\')
                 {
-                    let column = number_behind_colon(rest).map_or(0, |it| it.0);
-                    let target = Target::File(path.to_owned(), line, column);
+                    let column = number_after_colon(rest).map_or(0, |it| it.0);
+                    let target = LinkTarget::File(path.to_owned(), line, column);
                     found(Link { range: at - len..at, target });
                 }
             }
@@ -117,7 +117,7 @@ fn string_length(text: &[u8]) -> Option<usize> {
 }
 
 /// Parses a number after a colon, as in `: 7`. Returns the number and the text after it.
-fn number_behind_colon(text: &str) -> Option<(u32, &str)> {
+fn number_after_colon(text: &str) -> Option<(u32, &str)> {
     let text = text.trim_start().strip_prefix(':')?.trim_start();
     let n = text.bytes().take_while(u8::is_ascii_digit).count();
     Some((text[..n].parse().ok()?, &text[n..]))
@@ -127,17 +127,17 @@ fn number_behind_colon(text: &str) -> Option<(u32, &str)> {
 mod tests {
     use super::*;
 
-    fn check(text: &str, wanted: &[(&str, Target)]) {
+    fn check(text: &str, wanted: &[(&str, LinkTarget)]) {
         let source = Source::new(text);
         let mut all = Vec::new();
-        let mut links = Links::default();
+        let mut links = LinkJob::default();
         while links.step(&source, &mut |it| all.push((text[it.range].to_owned(), it.target))) {}
         let wanted: Vec<_> = wanted.iter().map(|it| (it.0.to_owned(), it.1.clone())).collect();
         assert_eq!(all, wanted, "{text:.200}");
     }
 
-    fn file(path: &str, line: u32, column: u32) -> Target {
-        Target::File(path.to_owned(), line, column)
+    fn file(path: &str, line: u32, column: u32) -> LinkTarget {
+        LinkTarget::File(path.to_owned(), line, column)
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         );
         check(
             "return loc(\"name\")\n// noisy: allow(a-b, c)\n",
-            &[("a-b", Target::Code("a-b".into())), ("c", Target::Code("c".into()))],
+            &[("a-b", LinkTarget::Code("a-b".into())), ("c", LinkTarget::Code("c".into()))],
         );
         check("loc(\"a", &[]);
         check("loc(\"a\\\"b.mlir\":1:2) loc(\"c.mlir\":3:4)", &[("c.mlir", file("c.mlir", 3, 4))]);
@@ -187,8 +187,8 @@ mod tests {
     }
 
     #[test]
-    fn pieces_join_without_a_seam() {
-        for n in PIECE - 40..PIECE + 10 {
+    fn finds_links_across_the_ends_of_steps() {
+        for n in BYTES_PER_STEP - 40..BYTES_PER_STEP + 10 {
             let text = format!("{}\nloc(\"\u{e9}.mlir\":1:2)\n", "x".repeat(n));
             check(&text, &[("\u{e9}.mlir", file("\u{e9}.mlir", 1, 2))]);
         }

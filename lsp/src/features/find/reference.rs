@@ -5,21 +5,21 @@ use std::ops::Range;
 use noisy_syntax::{Ir, Op};
 
 use crate::features::find::cursor::{self, Entity};
-use crate::features::find::definition::defining;
-use crate::features::walk::{BATCH, Walk};
+use crate::features::find::definition::defining_op;
+use crate::features::walk::{ITEMS_PER_STEP, ItemWalk};
 
 /// A mention of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub range: Range<usize>,
     /// True if the mention defines the entity.
-    pub defines: bool,
+    pub is_definition: bool,
 }
 
 /// Finds all mentions of an entity, in steps and in no particular order; a mention may be found
 /// twice.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct ReferenceJob {
     entity: Entity,
     candidates: Candidates,
 }
@@ -32,10 +32,10 @@ enum Candidates {
     /// Ops that may refer to a symbol.
     Ops(Vec<Op>),
     /// The items of a chunk up to this offset. Each of them may use an alias.
-    Items(Walk, usize),
+    Items(ItemWalk, usize),
 }
 
-impl Search {
+impl ReferenceJob {
     pub(crate) fn new(ir: &Ir, entity: Entity) -> Self {
         let candidates = match entity {
             Entity::Value(value) => Candidates::Uses(ir.value(value).uses.len()),
@@ -44,8 +44,8 @@ impl Search {
             Entity::Alias(from, _) => {
                 let chunk = ir.chunk_of(from);
                 let start = ir.start(chunk);
-                let (_, walk) = Walk::from(ir, start);
-                Candidates::Items(walk, start + ir.len(chunk))
+                let (_, walk) = ItemWalk::starting_at(ir, start);
+                Candidates::Items(walk, start + ir.item_len(chunk))
             }
             Entity::OpName(_) => Candidates::Uses(0),
         };
@@ -54,28 +54,28 @@ impl Search {
 
     /// Runs one step; returns true if more steps remain. The definition is found last.
     pub(crate) fn step(&mut self, ir: &Ir, found: &mut impl FnMut(Reference)) -> bool {
-        let mut used = |range| found(Reference { range, defines: false });
+        let mut used = |range| found(Reference { range, is_definition: false });
         match (self.entity, &mut self.candidates) {
             (Entity::Value(value), Candidates::Uses(n)) => {
-                for &(op, index) in batch(&ir.value(value).uses, n) {
+                for &(op, index) in take_batch(&ir.value(value).uses, n) {
                     used(ir.absolute(op, ir.op(op).operands[index as usize].span));
                 }
             }
             (Entity::Block(block), Candidates::Uses(n)) => {
-                for &(op, index) in batch(&ir.block(block).preds, n) {
+                for &(op, index) in take_batch(&ir.block(block).preds, n) {
                     used(ir.absolute(op, ir.extra(op).successors[index as usize].span));
                 }
             }
             (Entity::Symbol(target), Candidates::Ops(ops)) => {
-                let from = ops.len().saturating_sub(BATCH);
+                let from = ops.len().saturating_sub(ITEMS_PER_STEP);
                 for op in ops.drain(from..) {
                     symbol_uses_in(ir, op, target).for_each(&mut used);
                 }
             }
             (Entity::Alias(_, name), Candidates::Items(walk, end)) => {
-                for _ in 0..BATCH {
+                for _ in 0..ITEMS_PER_STEP {
                     let Some(item) = walk.next(ir).filter(|it| it.start < *end) else {
-                        *walk = Walk::default();
+                        *walk = ItemWalk::default();
                         break;
                     };
                     let uses = ir.extra(item.op).alias_uses.iter().filter(|it| it.name == name);
@@ -91,23 +91,23 @@ impl Search {
             Candidates::Ops(ops) => !ops.is_empty(),
             Candidates::Items(walk, _) => !walk.is_over(),
         };
-        if !more && let Some((_, range)) = defining(ir, self.entity) {
-            found(Reference { range, defines: true });
+        if !more && let Some((_, range)) = defining_op(ir, self.entity) {
+            found(Reference { range, is_definition: true });
         }
         more
     }
 }
 
 /// Returns the last batch of the first `n` elements, and subtracts its length from `n`.
-fn batch<'a, T>(all: &'a [T], n: &mut usize) -> &'a [T] {
+fn take_batch<'a, T>(all: &'a [T], n: &mut usize) -> &'a [T] {
     let end = *n;
-    *n = end.saturating_sub(BATCH);
+    *n = end.saturating_sub(ITEMS_PER_STEP);
     all.get(*n..end).unwrap_or_default()
 }
 
 /// Sorts by position and removes duplicates. Of a definition and a use at the same position, the
 /// definition is kept.
-pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bool)) {
+pub(crate) fn sort_and_dedup<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bool)) {
     all.sort_unstable_by_key(|it| {
         let (start, defines) = place(it);
         (start, !defines)
@@ -117,22 +117,22 @@ pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bo
 
 /// All mentions of an entity and of values that share its name, in textual order: a rename changes
 /// `%a#0` and `%a#1` of a pack together. `None` if there are more than `most`.
-pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Reference>> {
+pub(crate) fn mentions_of_name(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Reference>> {
     let others = match entity {
-        Entity::Value(value) => cursor::pack(ir, value),
+        Entity::Value(value) => cursor::values_with_same_name(ir, value),
         _ => Vec::new(),
     };
     let others = others.into_iter().map(Entity::Value).filter(|it| *it != entity);
     let mut out = Vec::new();
     for entity in std::iter::once(entity).chain(others) {
-        let mut search = Search::new(ir, entity);
+        let mut search = ReferenceJob::new(ir, entity);
         while search.step(ir, &mut |it| out.push(it)) {
             if out.len() > most {
                 return None;
             }
         }
     }
-    in_order(&mut out, |it| (it.range.start, it.defines));
+    sort_and_dedup(&mut out, |it| (it.range.start, it.is_definition));
     (out.len() <= most).then_some(out)
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
 /// The references of an op to a symbol.
 fn symbol_uses_in(ir: &Ir, op: Op, target: Op) -> impl Iterator<Item = Range<usize>> + '_ {
     ir.extra(op).symbol_uses.iter().filter_map(move |&(last, first, span)| {
-        let is_it = cursor::path(ir, op, first, last).contains(&target);
+        let is_it = cursor::resolve_path(ir, op, first, last).contains(&target);
         is_it.then(|| ir.absolute(op, span))
     })
 }

@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use noisy_analyses::explain::Saturation;
+use noisy_analyses::explain::SaturationCache;
 use noisy_analyses::{Bits, Document};
 use noisy_syntax::{Op, OpKind, Value};
 
 use crate::features::find::cursor;
-use crate::features::walk::{BATCH, Item, Walk};
-use crate::features::words;
+use crate::features::texts;
+use crate::features::walk::{ITEMS_PER_STEP, ItemWalk, WalkedItem};
 
 /// The share of the budget that an op uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Used {
+pub(crate) struct BudgetUse {
     /// Byte offset of the name of the op.
     pub offset: usize,
     /// Noise of its noisiest result in percent of the budget; over 100 if it exceeds the budget.
@@ -22,7 +22,7 @@ pub(crate) struct Used {
 
 /// The largest noise in a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Most {
+pub(crate) struct LargestNoise {
     pub function: String,
     /// The maximum as text: `max noise 48 of 26 bits`.
     pub text: String,
@@ -32,46 +32,46 @@ pub(crate) struct Most {
 
 /// Visits the ops of a range, and then those of the function at an offset, in steps.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct BudgetJob {
     range: Range<usize>,
-    around: Vec<Item>,
-    walk: Walk,
-    function: Option<InFunction>,
+    around: Vec<WalkedItem>,
+    walk: ItemWalk,
+    function: Option<FunctionMaximum>,
 }
 
 #[derive(Debug)]
-struct InFunction {
+struct FunctionMaximum {
     function: Op,
     end: usize,
-    walk: Walk,
-    most: Option<(Bits, Value)>,
+    walk: ItemWalk,
+    largest: Option<(Bits, Value)>,
 }
 
-impl Search {
+impl BudgetJob {
     /// Visits a range, and the function at `cursor`, if given.
     pub(crate) fn new(document: &Document, range: Range<usize>, cursor: Option<usize>) -> Self {
         let ir = document.ir();
-        let (around, walk) = Walk::from(ir, range.start);
+        let (around, walk) = ItemWalk::starting_at(ir, range.start);
         let function = cursor.and_then(|it| cursor::function_at(ir, it)).map(|function| {
             let whole = ir.range(function);
-            let (_, walk) = Walk::from(ir, whole.start);
-            InFunction { function, end: whole.end, walk, most: None }
+            let (_, walk) = ItemWalk::starting_at(ir, whole.start);
+            FunctionMaximum { function, end: whole.end, walk, largest: None }
         });
         Self { range, around, walk, function }
     }
 
     /// Runs one step; returns true if more steps remain.
-    pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Used)) -> bool {
+    pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(BudgetUse)) -> bool {
         for item in std::mem::take(&mut self.around) {
-            found_in(document, item, &self.range, found);
+            report_use(document, item, &self.range, found);
         }
-        for _ in 0..BATCH {
+        for _ in 0..ITEMS_PER_STEP {
             let next = self.walk.next(document.ir()).filter(|it| it.start <= self.range.end);
             if let Some(item) = next {
-                found_in(document, item, &self.range, found);
+                report_use(document, item, &self.range, found);
                 continue;
             }
-            self.walk = Walk::default();
+            self.walk = ItemWalk::default();
             let Some(within) = &mut self.function else { return false };
             let next = within.walk.next(document.ir()).filter(|it| it.start < within.end);
             let Some(item) = next else { return false };
@@ -81,31 +81,36 @@ impl Search {
     }
 
     /// The largest noise of the function, after the last step; `None` if no value has noise.
-    pub(crate) fn most(&self, document: &Document) -> Option<Most> {
+    pub(crate) fn largest_noise(&self, document: &Document) -> Option<LargestNoise> {
         let within = self.function.as_ref()?;
-        let (most, value) = within.most?;
-        Some(Most {
+        let (most, value) = within.largest?;
+        Some(LargestNoise {
             function: document.function_name(within.function),
-            text: words::maximum(document, value, &mut Saturation::default()),
+            text: texts::max_noise_text(document, value, &mut SaturationCache::default()),
             is_over: most > document.model().budget,
         })
     }
 }
 
-impl InFunction {
+impl FunctionMaximum {
     fn add(&mut self, document: &Document, op: Op) {
         let ir = document.ir();
         let arguments = cursor::arguments_in(ir, op);
         for value in ir.op(op).results.iter().copied().chain(arguments) {
             let hi = document.noise(value).hi();
-            if let Some(hi) = hi.filter(|&hi| self.most.is_none_or(|it| it.0 < hi)) {
-                self.most = Some((hi, value));
+            if let Some(hi) = hi.filter(|&hi| self.largest.is_none_or(|it| it.0 < hi)) {
+                self.largest = Some((hi, value));
             }
         }
     }
 }
 
-fn found_in(document: &Document, item: Item, range: &Range<usize>, found: &mut impl FnMut(Used)) {
+fn report_use(
+    document: &Document,
+    item: WalkedItem,
+    range: &Range<usize>,
+    found: &mut impl FnMut(BudgetUse),
+) {
     let ir = document.ir();
     let data = ir.op(item.op);
     let name = ir.absolute_at(item.op, item.start, data.name_span);
@@ -116,7 +121,7 @@ fn found_in(document: &Document, item: Item, range: &Range<usize>, found: &mut i
     let budget = u64::from(document.model().budget).max(1);
     if let Some(hi) = noise {
         let percent = (u64::from(hi) * 100).div_ceil(budget).min(u64::from(u32::MAX)) as u32;
-        found(Used { offset: name.start, percent });
+        found(BudgetUse { offset: name.start, percent });
     }
 }
 
@@ -124,12 +129,12 @@ fn found_in(document: &Document, item: Item, range: &Range<usize>, found: &mut i
 mod tests {
     use super::*;
 
-    fn all(text: &str, cursor: &str) -> (Vec<u32>, Option<Most>) {
+    fn all(text: &str, cursor: &str) -> (Vec<u32>, Option<LargestNoise>) {
         let document = Document::new(text);
-        let mut search = Search::new(&document, 0..text.len(), text.find(cursor));
+        let mut search = BudgetJob::new(&document, 0..text.len(), text.find(cursor));
         let mut out = Vec::new();
         while search.step(&document, &mut |it| out.push(it.percent)) {}
-        let most = search.most(&document);
+        let most = search.largest_noise(&document);
         (out, most)
     }
 
@@ -160,7 +165,7 @@ func.func @f(%x: i5) -> i5 {
     }
 
     #[test]
-    fn what_is_exactly_the_budget_is_full_and_not_over() {
+    fn noise_equal_to_the_budget_is_not_over() {
         let add = |n: i32| format!("  %{n} = noisy.add %{}, %0 : !noisy.i32\n", n - 1);
         let adds = (1..=15).map(add).collect::<Vec<_>>().concat();
         let text = format!("func.func @f(%0: !noisy.i32) {{\n{adds}  return\n}}\n");

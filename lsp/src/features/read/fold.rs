@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use noisy_syntax::{OpKind, Source};
 
-use crate::features::walk::{BATCH, Item, Walk, regions};
+use crate::features::walk::{ITEMS_PER_STEP, ItemWalk, WalkedItem, region_ranges};
 
 /// The kind of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FoldKind {
     /// The inside of braces.
     Region,
     Comment,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
 /// A range that can be folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
-    pub kind: Kind,
+    pub kind: FoldKind,
     /// The range that is hidden when it is folded, in bytes.
     pub range: Range<usize>,
     /// The lines of its start and its end.
@@ -28,44 +28,44 @@ pub(crate) struct Fold {
 
 /// Finds the folds of a document in steps.
 #[derive(Debug)]
-pub(crate) struct Folds {
-    walk: Walk,
+pub(crate) struct FoldJob {
+    walk: ItemWalk,
     n_chunks: usize,
 }
 
-impl Folds {
+impl FoldJob {
     pub(crate) fn new(source: &Source) -> Self {
         let ir = source.ir();
-        Self { walk: Walk::all(ir), n_chunks: ir.items(ir.root()).take(2).count() }
+        Self { walk: ItemWalk::all(ir), n_chunks: ir.items(ir.root()).take(2).count() }
     }
 
     /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Fold)) -> bool {
-        for _ in 0..BATCH {
+        for _ in 0..ITEMS_PER_STEP {
             let Some(item) = self.walk.next(source.ir()) else { return false };
             self.visit(source, item, found);
         }
         true
     }
 
-    fn visit(&self, source: &Source, item: Item, found: &mut impl FnMut(Fold)) {
+    fn visit(&self, source: &Source, item: WalkedItem, found: &mut impl FnMut(Fold)) {
         let ir = source.ir();
         let data = ir.op(item.op);
         if data.kind == OpKind::Chunk {
             if self.n_chunks > 1 {
                 let start = item.start + data.own_len as usize;
-                let end = source.text().len_bytes().min(item.start + ir.len(item.op));
-                add(source, Kind::Chunk, start..end, found);
+                let end = source.text().len_bytes().min(item.start + ir.item_len(item.op));
+                add(source, FoldKind::Chunk, start..end, found);
             }
             return;
         }
         // Two comment lines have at least this many bytes.
-        if data.lead >= 8 {
-            comments(source, item.start..item.start + data.lead as usize, found);
+        if data.lead_len >= 8 {
+            comments(source, item.start..item.start + data.lead_len as usize, found);
         }
-        for (region, range) in regions(ir, item) {
-            if ir.region(region).closed {
-                add(source, Kind::Region, range, found);
+        for (region, range) in region_ranges(ir, item) {
+            if ir.region(region).is_closed {
+                add(source, FoldKind::Region, range, found);
             }
         }
     }
@@ -84,16 +84,16 @@ fn comments(source: &Source, trivia: Range<usize>, found: &mut impl FnMut(Fold))
         if body.starts_with("//") && !body.starts_with("// -----") && !is_first {
             run = Some(run.map_or(start, |it| it.start)..end);
         } else if let Some(run) = run.take() {
-            add(source, Kind::Comment, run, found);
+            add(source, FoldKind::Comment, run, found);
         }
         at += line.len();
     }
     if let Some(run) = run {
-        add(source, Kind::Comment, run, found);
+        add(source, FoldKind::Comment, run, found);
     }
 }
 
-fn add(source: &Source, kind: Kind, range: Range<usize>, found: &mut impl FnMut(Fold)) {
+fn add(source: &Source, kind: FoldKind, range: Range<usize>, found: &mut impl FnMut(Fold)) {
     let text = source.text();
     let lines = (text.byte_to_line(range.start), text.byte_to_line(range.end));
     if lines.0 < lines.1 {

@@ -4,21 +4,21 @@
 
 use std::ops::Range;
 
-use noisy_analyses::explain::Saturation;
+use noisy_analyses::explain::SaturationCache;
 use noisy_analyses::program::depth::Depth;
 use noisy_analyses::program::secretness::Secretness;
 use noisy_analyses::{Assumption, Bits, Document};
 use noisy_dataflow::flow::{self, Flow};
-use noisy_heir::Quantity;
+use noisy_heir::CiphertextNumbers;
 use noisy_integers::range;
-use noisy_settings::{Hints, Loops};
+use noisy_settings::{HintSettings, LoopSettings};
 use noisy_syntax::{Def, Op, OpKind, Value};
 
 use crate::features::find::cursor;
-use crate::features::nest::{Last, Nests};
+use crate::features::nest::{LastNest, NestCache};
 use crate::features::read::ciphertext;
-use crate::features::walk::{BATCH, Item, Walk};
-use crate::features::words;
+use crate::features::texts;
+use crate::features::walk::{ITEMS_PER_STEP, ItemWalk, WalkedItem};
 
 /// A hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,24 +33,24 @@ pub(crate) struct Hint {
 /// Finds the hints in a range of bytes, including its end, in steps and in textual order of the
 /// ops.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct HintJob {
     range: Range<usize>,
     /// Ancestors of the first item of the walk.
-    around: Vec<Item>,
-    walk: Walk,
-    nests: Nests,
-    loops: Loops,
-    last: Last,
-    known: Saturation,
+    ancestors: Vec<WalkedItem>,
+    walk: ItemWalk,
+    nests: NestCache,
+    loops: LoopSettings,
+    last_nest: LastNest,
+    saturation: SaturationCache,
 }
 
-impl Search {
+impl HintJob {
     pub(crate) fn new(
         document: &Document,
         range: Range<usize>,
-        wanted: &Hints,
-        loops: Loops,
-        nests: Nests,
+        wanted: &HintSettings,
+        loops: LoopSettings,
+        nests: NestCache,
     ) -> Self {
         let is_any = wanted.noise
             || wanted.contracts
@@ -63,16 +63,19 @@ impl Search {
             || wanted.levels
             || wanted.dimensions
             || wanted.scales;
-        let (around, walk) =
-            if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
+        let (around, walk) = if is_any {
+            ItemWalk::starting_at(document.ir(), range.start)
+        } else {
+            Default::default()
+        };
         Self {
             range,
-            around,
+            ancestors: around,
             walk,
             nests,
             loops,
-            last: Last::default(),
-            known: Saturation::default(),
+            last_nest: LastNest::default(),
+            saturation: SaturationCache::default(),
         }
     }
 
@@ -80,13 +83,13 @@ impl Search {
     pub(crate) fn step(
         &mut self,
         document: &Document,
-        wanted: &Hints,
+        wanted: &HintSettings,
         found: &mut impl FnMut(Hint),
     ) -> bool {
-        for item in std::mem::take(&mut self.around) {
+        for item in std::mem::take(&mut self.ancestors) {
             self.of_item(document, item, wanted).into_iter().for_each(&mut *found);
         }
-        for _ in 0..BATCH {
+        for _ in 0..ITEMS_PER_STEP {
             let next = self.walk.next(document.ir()).filter(|it| it.start <= self.range.end);
             let Some(item) = next else { return false };
             self.of_item(document, item, wanted).into_iter().for_each(&mut *found);
@@ -95,14 +98,19 @@ impl Search {
     }
 
     /// Returns the hints at the names that an item defines, and at the name of its op.
-    fn of_item(&mut self, document: &Document, item: Item, wanted: &Hints) -> Vec<Hint> {
+    fn of_item(
+        &mut self,
+        document: &Document,
+        item: WalkedItem,
+        wanted: &HintSettings,
+    ) -> Vec<Hint> {
         let name =
             document.ir().absolute_at(item.op, item.start, document.ir().op(item.op).name_span);
         let is_seen = self.range.start <= name.end && name.end <= self.range.end;
         let carried = (wanted.dependences && is_seen)
-            .then(|| self.nests.label(document.source(), item.op, self.loops, &mut self.last))
+            .then(|| self.nests.label(document.source(), item.op, self.loops, &mut self.last_nest))
             .flatten();
-        of_item(document, item, &self.range, wanted, carried, &mut self.known)
+        of_item(document, item, &self.range, wanted, carried, &mut self.saturation)
     }
 }
 
@@ -110,11 +118,11 @@ impl Search {
 /// describes the dependences of a loop.
 fn of_item(
     document: &Document,
-    item: Item,
+    item: WalkedItem,
     range: &Range<usize>,
-    wanted: &Hints,
+    wanted: &HintSettings,
     carried: Option<String>,
-    known: &mut Saturation,
+    known: &mut SaturationCache,
 ) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
@@ -144,11 +152,11 @@ fn of_item(
 
 fn add(
     document: &Document,
-    item: Item,
+    item: WalkedItem,
     value: Value,
     range: &Range<usize>,
-    wanted: &Hints,
-    known: &mut Saturation,
+    wanted: &HintSettings,
+    known: &mut SaturationCache,
     out: &mut Vec<Hint>,
 ) {
     let Some(label) = label(document, value, wanted, known) else { return };
@@ -159,14 +167,14 @@ fn add(
     // The start of the item is known, which saves a look-up.
     let name = match ir.definition_site(value) {
         Some(op) if op == item.op => ir.absolute_at(op, item.start, span),
-        _ => match cursor::definition(ir, value) {
+        _ => match cursor::definition_range(ir, value) {
             Some(name) => name,
             None => return,
         },
     };
     if range.start <= name.end && name.end <= range.end {
         let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget)
-            || ciphertext::known(document, value).is_some_and(|it| it.is_over());
+            || ciphertext::quantity_of(document, value).is_some_and(|it| it.is_over_budget());
         // The values of a pack share a name and so an offset.
         match out.last_mut().filter(|it| it.offset == name.end) {
             Some(last) => {
@@ -181,11 +189,11 @@ fn add(
 fn label(
     document: &Document,
     value: Value,
-    wanted: &Hints,
-    known: &mut Saturation,
+    wanted: &HintSettings,
+    known: &mut SaturationCache,
 ) -> Option<String> {
     let is_noisy = document.is_noisy(value);
-    let ciphertext = ciphertext::known(document, value);
+    let ciphertext = ciphertext::quantity_of(document, value);
     let is_secret = || {
         // The level of a value already shows that it is encrypted.
         !is_noisy
@@ -194,20 +202,20 @@ fn label(
             && document.secretness(value) == Secretness::Secret
     };
     let other = match (is_noisy, &ciphertext) {
-        (true, _) => noise(document, value, wanted, known),
+        (true, _) => noise_text(document, value, wanted, known),
         // The integer range of an encrypted value is not useful.
         (false, Some(_)) => None,
-        (false, None) => integer(document, value, wanted),
+        (false, None) => integer_text(document, value, wanted),
     };
     // The depth is computed at its first use, so it is only read if levels are not placed.
-    let depth = |it: &Quantity| {
-        if it.is_unplaced { document.depth(value) } else { Depth::Unknown }
+    let depth = |it: &CiphertextNumbers| {
+        if it.is_without_level_uses { document.depth(value) } else { Depth::Unknown }
     };
-    let is_deep = ciphertext.is_some_and(|it| it.is_unplaced && wanted.levels);
+    let is_deep = ciphertext.is_some_and(|it| it.is_without_level_uses && wanted.levels);
     let parts = [
-        ciphertext.and_then(|it| ciphertext::hint(&it, depth(&it), wanted)),
+        ciphertext.and_then(|it| ciphertext::hint_text(&it, depth(&it), wanted)),
         other,
-        (wanted.depth && !is_deep).then(|| words::depth(document.depth(value))).flatten(),
+        (wanted.depth && !is_deep).then(|| texts::depth_text(document.depth(value))).flatten(),
         is_secret().then(|| "secret".to_owned()),
     ];
     parts.into_iter().flatten().reduce(|all, part| format!("{all}, {part}"))
@@ -215,13 +223,13 @@ fn label(
 
 /// Text for noise: `[0, 24]`, with the assumption and the remaining bits if the settings select
 /// them. For noise over the budget, the text contains the budget.
-fn noise(
+fn noise_text(
     document: &Document,
     value: Value,
-    wanted: &Hints,
-    known: &mut Saturation,
+    wanted: &HintSettings,
+    known: &mut SaturationCache,
 ) -> Option<String> {
-    let noise = words::range(document, value, known)?;
+    let noise = texts::noise_text(document, value, known)?;
     let budget = document.model().budget;
     let is_assumed = wanted.contracts && is_assumed(document, value);
     let assumed = if is_assumed { " assumed fresh" } else { "" };
@@ -247,14 +255,14 @@ fn is_assumed(document: &Document, value: Value) -> bool {
 }
 
 /// Text for an integer: `in [0, 7]` or `= 7`. `None` for a constant in the text.
-fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
+fn integer_text(document: &Document, value: Value, wanted: &HintSettings) -> Option<String> {
     wanted.ranges.then(|| document.integer_in_words(value)).flatten()
 }
 
 /// The trip count of a loop, and its effect on the noise it carries.
-fn loop_label(document: &Document, op: Op, wanted: &Hints) -> Option<String> {
-    let iterations = wanted.trip_counts.then(|| iterations(document, op)).flatten();
-    let growth = wanted.loop_growth.then(|| growth(document, op)).flatten();
+fn loop_label(document: &Document, op: Op, wanted: &HintSettings) -> Option<String> {
+    let iterations = wanted.trip_counts.then(|| trip_count_text(document, op)).flatten();
+    let growth = wanted.loop_growth.then(|| growth_text(document, op)).flatten();
     match (iterations, growth) {
         (Some(iterations), Some(growth)) => Some(format!("{iterations}, {growth}")),
         (iterations, growth) => iterations.or(growth),
@@ -262,7 +270,7 @@ fn loop_label(document: &Document, op: Op, wanted: &Hints) -> Option<String> {
 }
 
 /// The trip count of a loop, if known. A bound that only reflects the width of its type is unknown.
-pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
+pub(crate) fn trip_count_text(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {
         return None;
@@ -279,24 +287,24 @@ pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
     let trips = integers.trips(ir, op);
     Some(match (trips.least, trips.most.filter(|_| are_known)) {
         (0, None) => return None,
-        (a, Some(b)) if a == b => words::count(b, "iteration"),
-        (0, Some(b)) => format!("at most {}", words::count(b, "iteration")),
+        (a, Some(b)) if a == b => texts::op_count_text(b, "iteration"),
+        (0, Some(b)) => format!("at most {}", texts::op_count_text(b, "iteration")),
         (a, Some(b)) => format!("{a} to {b} iterations"),
-        (a, None) => format!("at least {}", words::count(a, "iteration")),
+        (a, None) => format!("at least {}", texts::op_count_text(a, "iteration")),
     })
 }
 
 /// The effect of a loop on the noise that it carries. With a known trip count, the noise before and
 /// after the loop; otherwise the growth per iteration.
-pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
+pub(crate) fn growth_text(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {
         return None;
     }
     if let Some(it) = document.growth_of(op) {
-        return Some(it.by.map_or_else(
+        return Some(it.growth.map_or_else(
             || "noise grows with each iteration".to_owned(),
-            |by| format!("noise +{} per iteration", words::count(u64::from(by), "bit")),
+            |by| format!("noise +{} per iteration", texts::op_count_text(u64::from(by), "bit")),
         ));
     }
     document.integers().trip_count(ir, op).filter(|&it| it > 1)?;
@@ -304,7 +312,7 @@ pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
     let args = &ir.block(flow::entry_block(ir, region)).args;
     let risen = args.iter().filter_map(|&arg| {
         let (init, yielded): (Vec<_>, Vec<_>) =
-            flow::feeders(ir, arg).into_iter().partition(|it| it.0 == op);
+            flow::feeding_values(ir, arg).into_iter().partition(|it| it.0 == op);
         let from = document.noise(init.first()?.1).hi()?;
         let to = document.noise(yielded.first()?.1).hi()?;
         (from < to && to < u32::MAX).then_some((to, from))

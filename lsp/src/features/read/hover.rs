@@ -4,21 +4,21 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use noisy_analyses::explain::Saturation;
+use noisy_analyses::explain::SaturationCache;
 use noisy_analyses::facts::liveness::Liveness;
 use noisy_analyses::program::depth::Depth;
 use noisy_analyses::program::secretness::Secretness;
-use noisy_analyses::{Document, Growth, Step};
+use noisy_analyses::{DerivationStep, Document, Growth};
 use noisy_dataflow::flow;
-use noisy_settings::Loops;
+use noisy_settings::LoopSettings;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value, floor_char_boundary};
 
 use crate::features::find::cursor::{self, Entity};
-use crate::features::find::definition::defining;
+use crate::features::find::definition::defining_op;
 use crate::features::read::ciphertext;
 use crate::features::read::hint;
 use crate::features::write::completion::first_sentence;
-use crate::features::{nest, words};
+use crate::features::{nest, texts};
 
 /// A text about a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,19 +28,19 @@ pub(crate) struct Hover {
     /// Markdown.
     pub text: String,
     /// True if it is about a noisy entity.
-    pub is_of_noise: bool,
+    pub is_about_noise: bool,
 }
 
 /// Maximum length of a signature, in bytes.
 const MAX_CODE: usize = 400;
 
 /// The hover at an offset.
-pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<Hover> {
+pub(crate) fn hover(document: &Document, offset: usize, loops: LoopSettings) -> Option<Hover> {
     let mention = cursor::mention_at(document.source(), offset)?;
     let ir = document.ir();
     let text = match mention.entity {
-        Entity::Value(value) => about_value(document, value),
-        Entity::OpName(op) => about_op(document, op, loops),
+        Entity::Value(value) => value_text(document, value),
+        Entity::OpName(op) => op_text(document, op, loops),
         Entity::Block(block) => {
             let n = ir.block(block).preds.len();
             let is_entry = flow::entry_block(ir, ir.block(block).region) == block;
@@ -50,21 +50,22 @@ pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<
                 1 => "Reached by 1 branch".to_owned(),
                 n => format!("Reached by {n} branches"),
             };
-            let label = ir.block(block).label.map_or(String::new(), |it| head(document, it));
-            let mut out = format!("{}\n{from}.\n", code(&label));
-            if let Some(live) = live_in(document, block) {
+            let label = ir.block(block).label.map_or(String::new(), |it| head_text(document, it));
+            let mut out = format!("{}\n{from}.\n", code_block(&label));
+            if let Some(live) = live_in_text(document, block) {
                 let _ = writeln!(out, "\n{live}");
             }
             out
         }
-        Entity::Symbol(op) => about_symbol(document, op),
+        Entity::Symbol(op) => symbol_text(document, op),
         Entity::Alias(..) => {
-            let (op, _) = defining(ir, mention.entity)?;
-            code(&head(document, op))
+            let (op, _) = defining_op(ir, mention.entity)?;
+            code_block(&head_text(document, op))
         }
     };
-    let carries =
-        |value: Value| document.is_noisy(value) || ciphertext::known(document, value).is_some();
+    let carries = |value: Value| {
+        document.is_noisy(value) || ciphertext::quantity_of(document, value).is_some()
+    };
     let is_of_noise = match mention.entity {
         Entity::Value(value) => carries(value),
         Entity::OpName(op) => {
@@ -74,10 +75,10 @@ pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<
         }
         _ => false,
     };
-    Some(Hover { range: mention.range, text, is_of_noise })
+    Some(Hover { range: mention.range, text, is_about_noise: is_of_noise })
 }
 
-fn code(text: &str) -> String {
+fn code_block(text: &str) -> String {
     let end = floor_char_boundary(text, MAX_CODE);
     let more = if end < text.len() { " ..." } else { "" };
     // The fence is longer than any fence in the text.
@@ -86,7 +87,7 @@ fn code(text: &str) -> String {
 }
 
 /// The text of an op up to its first region, without comments before it.
-fn head(document: &Document, op: Op) -> String {
+fn head_text(document: &Document, op: Op) -> String {
     let range = document.ir().head_range(op);
     let end = range.end.min(range.start + 4 * MAX_CODE);
     let rope = document.source().text();
@@ -98,19 +99,19 @@ fn type_text(ir: &Ir, ty: Type) -> String {
     if ty == Type::UNKNOWN { "unknown type".to_owned() } else { ir.interner.short_type_text(ty) }
 }
 
-fn about_value(document: &Document, value: Value) -> String {
+fn value_text(document: &Document, value: Value) -> String {
     let ir = document.ir();
     let data = ir.value(value);
     let name = ir.value_text(value);
-    let mut out = code(&format!("{name} : {}", type_text(ir, data.ty)));
-    verdict(document, value, &mut out);
-    let encrypted = ciphertext::verdict(document, value);
-    let range = document.integers().range(value).in_words().filter(|_| encrypted.is_none());
+    let mut out = code_block(&format!("{name} : {}", type_text(ir, data.ty)));
+    write_noise_summary(document, value, &mut out);
+    let encrypted = ciphertext::summary(document, value);
+    let range = document.integers().range(value).description().filter(|_| encrypted.is_none());
     if let Some(encrypted) = encrypted {
         let _ = writeln!(out, "{encrypted}\n");
     }
-    let encryption =
-        (document.source().text().len_bytes() <= MAX_TEXT).then(|| encryption(document, value));
+    let encryption = (document.source().text().len_bytes() <= MAX_TEXT)
+        .then(|| encryption_text(document, value));
     if let Some(encryption) = encryption.flatten() {
         let _ = writeln!(out, "{encryption}\n");
     }
@@ -122,8 +123,8 @@ fn about_value(document: &Document, value: Value) -> String {
     {
         out.push_str("unreachable\n\n");
     }
-    chain(document, value, &mut out);
-    out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
+    write_derivation(document, value, &mut out);
+    out.push_str(&ciphertext::derivation_table(document, value).unwrap_or_default());
     out.truncate(out.trim_end().len());
     out.push_str("\n\n");
     match (data.def, ir.definition_site(value)) {
@@ -203,15 +204,15 @@ const MAX_TEXT: usize = 1 << 22;
 
 /// The multiplicative depth of a value, if it is not 0, and its dependence on encrypted data, if
 /// its type does not show it.
-fn encryption(document: &Document, value: Value) -> Option<String> {
+fn encryption_text(document: &Document, value: Value) -> Option<String> {
     let depth = document.depth(value);
     let is_shown = depth != Depth::AtMost(0)
-        && ciphertext::known(document, value).is_none_or(|it| !it.is_unplaced);
-    let depth = words::depth(depth).filter(|_| is_shown);
+        && ciphertext::quantity_of(document, value).is_none_or(|it| !it.is_without_level_uses);
+    let depth = texts::depth_text(depth).filter(|_| is_shown);
     let depth = depth.map(|it| format!("multiplicative {it}"));
     let is_secret = document.secretness(value) == Secretness::Secret;
     // The hover of a ciphertext already says that it is encrypted.
-    let is_told = document.is_noisy(value) || ciphertext::known(document, value).is_some();
+    let is_told = document.is_noisy(value) || ciphertext::quantity_of(document, value).is_some();
     let secret = (is_secret && !is_told).then_some("depends on encrypted data");
     match (depth, secret) {
         (Some(depth), Some(secret)) => Some(format!("{secret}, {depth}")),
@@ -220,7 +221,7 @@ fn encryption(document: &Document, value: Value) -> Option<String> {
 }
 
 /// Text about the values, other than its arguments, that are live at the start of a block.
-fn live_in(document: &Document, block: Block) -> Option<String> {
+fn live_in_text(document: &Document, block: Block) -> Option<String> {
     let ir = document.ir();
     let liveness = liveness(ir, ir.block(block).region)?;
     let live = liveness.live_in(block)?.as_slice();
@@ -238,15 +239,15 @@ fn live_in(document: &Document, block: Block) -> Option<String> {
 const MAX_STEPS: usize = 12;
 
 /// Writes a line about the noise of a value.
-fn verdict(document: &Document, value: Value, out: &mut String) {
+fn write_noise_summary(document: &Document, value: Value, out: &mut String) {
     let is_told = document.is_noisy(value) || document.noise(value).hi().is_some();
-    if let Some(verdict) = words::verdict(document, value).filter(|_| is_told) {
+    if let Some(verdict) = texts::noise_summary(document, value).filter(|_| is_told) {
         let _ = writeln!(out, "{verdict}\n");
     }
 }
 
 /// Writes the derivation of the noise of a value.
-fn chain(document: &Document, value: Value, out: &mut String) {
+fn write_derivation(document: &Document, value: Value, out: &mut String) {
     if document.noise(value).hi().is_none() && !document.is_noisy(value) {
         return;
     }
@@ -263,19 +264,19 @@ fn chain(document: &Document, value: Value, out: &mut String) {
     if steps.is_empty() {
         return;
     }
-    let mut known = Saturation::default();
-    let of = |step: &Step| {
+    let mut known = SaturationCache::default();
+    let of = |step: &DerivationStep| {
         let op = step.op.map_or(String::new(), |op| match ir.op(op).kind {
             OpKind::Label => format!("^{}", ir.interner.str(ir.op(op).name)),
             _ => ir.op_name(op).to_owned(),
         });
-        let noise = words::range(document, step.value, &mut known).unwrap_or_default();
+        let noise = texts::noise_text(document, step.value, &mut known).unwrap_or_default();
         [ir.value_text(step.value), noise, format!("{op}: {}", step.rule)]
     };
     let rows: Vec<[String; 3]> = steps.into_iter().map(of).collect();
-    let (names, noises) = (words::width(&rows, 0), words::width(&rows, 1));
+    let (names, noises) = (texts::column_width(&rows, 0), texts::column_width(&rows, 1));
     out.push_str("```text\n");
-    if derivation.shortened {
+    if derivation.is_shortened {
         out.push_str("...\n");
     }
     for (n, [name, noise, rule]) in rows.iter().enumerate() {
@@ -283,23 +284,23 @@ fn chain(document: &Document, value: Value, out: &mut String) {
         if let Some((after, n_left)) = left_out
             && n + 1 == after
         {
-            let _ = writeln!(out, "... {} more ...", words::count(n_left as u64, "step"));
+            let _ = writeln!(out, "... {} more ...", texts::op_count_text(n_left as u64, "step"));
         }
     }
     out.push_str("```\n\n");
 }
 
-fn about_op(document: &Document, op: Op, loops: Loops) -> String {
+fn op_text(document: &Document, op: Op, loops: LoopSettings) -> String {
     let ir = document.ir();
     let name = ir.op_name(op);
-    let doc = words::unwrapped(ir.op(op).kind.spec().doc);
+    let doc = texts::join_lines(ir.op(op).kind.spec().doc);
     let mut out = format!("**{name}**\n\n");
     let model = document.model();
     let result = ir.op(op).results.first().copied().filter(|&it| document.is_noisy(it));
     let growth = model.rule(name).and_then(|rule| model.growth(ir, op, rule));
-    let is_encrypted = about_ciphertext(document, op, &mut out);
+    let is_encrypted = write_ciphertext(document, op, &mut out);
     if let Some((value, growth)) = result.zip(growth) {
-        verdict(document, value, &mut out);
+        write_noise_summary(document, value, &mut out);
         let rule = match growth {
             Growth::Fresh(level) => format!("{level} bits, freshly encoded"),
             Growth::Max(0) => "the noise of the noisiest operand".to_owned(),
@@ -318,13 +319,13 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
     } else {
         let _ = writeln!(out, "{doc}");
     }
-    if let Some(iterations) = hint::iterations(document, op) {
+    if let Some(iterations) = hint::trip_count_text(document, op) {
         let _ = writeln!(out, "\nRuns {iterations}.");
     }
-    if let Some(growth) = hint::growth(document, op) {
+    if let Some(growth) = hint::growth_text(document, op) {
         let _ = writeln!(out, "\nOver its iterations: {growth}.");
     }
-    if let Some(carried) = nest::about(document, op, loops) {
+    if let Some(carried) = nest::hover_text(document, op, loops) {
         let _ = writeln!(out, "\n{carried}");
     }
     if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {
@@ -335,29 +336,29 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
 
 /// Describes the ciphertext that an op produces, or consumes if it ends a region. Returns true if
 /// there is one.
-fn about_ciphertext(document: &Document, op: Op, out: &mut String) -> bool {
+fn write_ciphertext(document: &Document, op: Op, out: &mut String) -> bool {
     let data = document.ir().op(op);
     let operands = data.operands.iter().filter_map(|it| it.value);
     let mut all = data.results.iter().copied().chain(operands.filter(|_| data.results.is_empty()));
-    let told = all.find_map(|it| Some((it, ciphertext::verdict(document, it)?)));
+    let told = all.find_map(|it| Some((it, ciphertext::summary(document, it)?)));
     let Some((value, verdict)) = told else { return false };
     let _ = writeln!(out, "{verdict}\n");
-    if let Some(effect) = ciphertext::effect(document, op) {
+    if let Some(effect) = ciphertext::effect_sentence(document, op) {
         let _ = writeln!(out, "{effect}\n");
     }
-    out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
+    out.push_str(&ciphertext::derivation_table(document, value).unwrap_or_default());
     true
 }
 
-fn about_symbol(document: &Document, op: Op) -> String {
-    let mut out = code(&head(document, op));
+fn symbol_text(document: &Document, op: Op) -> String {
+    let mut out = code_block(&head_text(document, op));
     // Comment lines directly above an op are its documentation.
     let ir = document.ir();
     let start = ir.start(op);
-    let lead = (ir.op(op).lead as usize).min(4096);
+    let lead = (ir.op(op).lead_len as usize).min(4096);
     let rope = document.source().text();
-    let from = rope.char_to_byte(rope.byte_to_char(start + ir.op(op).lead as usize - lead));
-    let trivia = document.source().slice(from..start + ir.op(op).lead as usize);
+    let from = rope.char_to_byte(rope.byte_to_char(start + ir.op(op).lead_len as usize - lead));
+    let trivia = document.source().slice(from..start + ir.op(op).lead_len as usize);
     let mut lines: Vec<&str> =
         trivia.lines().rev().map(str::trim).skip_while(|it| it.is_empty()).collect();
     let n =
@@ -371,7 +372,7 @@ fn about_symbol(document: &Document, op: Op) -> String {
     }
     if ir.op(op).kind == OpKind::FuncFunc
         && document.source().text().len_bytes() <= MAX_TEXT
-        && let Some(depth) = words::depth(document.deepest(op))
+        && let Some(depth) = texts::depth_text(document.max_depth(op))
     {
         let _ = writeln!(out, "\nMultiplicative {depth} on the deepest path.");
     }

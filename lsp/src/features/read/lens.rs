@@ -4,14 +4,14 @@
 
 use std::ops::Range;
 
-use noisy_analyses::explain::{Saturation, Tally};
+use noisy_analyses::explain::{CostTally, SaturationCache};
 use noisy_analyses::{Bits, Document};
 use noisy_dataflow::flow;
 use noisy_syntax::{Name, Op, OpData, OpKind, Value};
 
 use crate::features::read::ciphertext;
-use crate::features::walk::{BATCH, Item, Walk};
-use crate::features::words;
+use crate::features::texts;
+use crate::features::walk::{ITEMS_PER_STEP, ItemWalk, WalkedItem};
 
 /// A line above a function or a `secret.generic`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,47 +26,47 @@ pub(crate) struct Lens {
 
 /// Finds the lenses of a document in steps.
 #[derive(Debug)]
-pub(crate) struct Lenses {
-    walk: Walk,
+pub(crate) struct LensJob {
+    walk: ItemWalk,
     /// The function and the generics that contain the current op, innermost last.
-    open: Vec<Holder>,
+    enclosing_ops: Vec<EnclosingOp>,
     is_of_heir: bool,
     /// The name of the op that reduces noise, if the document has it.
     reset_op: Option<Name>,
-    known: Saturation,
+    saturation: SaturationCache,
 }
 
 /// A function or generic that contains the current op.
 #[derive(Debug)]
-struct Holder {
-    item: Item,
+struct EnclosingOp {
+    item: WalkedItem,
     /// The maximum noise so far, and a value with this noise.
-    most: Option<(Bits, Value)>,
+    max_noise: Option<(Bits, Value)>,
     /// Number of ops that reduce noise.
-    n_reduces: usize,
+    n_resets: usize,
     /// Costs of its ops, in a program of HEIR.
-    tally: Option<Tally>,
+    tally: Option<CostTally>,
     /// The lens of its only generic so far, which is shown only if its own lens differs.
-    inner: Option<Lens>,
+    inner_lens: Option<Lens>,
     /// True if a generic was found in it.
     has_inner: bool,
 }
 
-impl Lenses {
+impl LensJob {
     pub(crate) fn new(document: &Document) -> Self {
         let ir = document.ir();
         Self {
-            walk: Walk::all(ir),
-            open: Vec::new(),
+            walk: ItemWalk::all(ir),
+            enclosing_ops: Vec::new(),
             is_of_heir: document.ciphertexts().is_some(),
             reset_op: ir.interner.find_name(&document.model().reset_op),
-            known: Saturation::default(),
+            saturation: SaturationCache::default(),
         }
     }
 
     /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Lens)) -> bool {
-        for _ in 0..BATCH {
+        for _ in 0..ITEMS_PER_STEP {
             let Some(item) = self.walk.next(document.ir()) else {
                 self.close(document, 0, found);
                 return false;
@@ -76,13 +76,13 @@ impl Lenses {
         true
     }
 
-    fn visit(&mut self, document: &Document, item: Item, found: &mut impl FnMut(Lens)) {
+    fn visit(&mut self, document: &Document, item: WalkedItem, found: &mut impl FnMut(Lens)) {
         let ir = document.ir();
         let data = ir.op(item.op);
-        if self.open.last().is_some_and(|it| it.item.depth >= item.depth) {
+        if self.enclosing_ops.last().is_some_and(|it| it.item.depth >= item.depth) {
             self.close(document, item.depth, found);
         }
-        self.add(document, data);
+        self.add_noise(document, data);
         if self.is_of_heir {
             self.add_op(document, item.op);
         }
@@ -91,9 +91,16 @@ impl Lenses {
             if is_function {
                 self.close(document, 0, found);
             }
-            let tally = self.is_of_heir.then(|| Tally::new(item.op));
+            let tally = self.is_of_heir.then(|| CostTally::new(item.op));
             let (most, inner) = (None, None);
-            self.open.push(Holder { item, most, n_reduces: 0, tally, inner, has_inner: false });
+            self.enclosing_ops.push(EnclosingOp {
+                item,
+                max_noise: most,
+                n_resets: 0,
+                tally,
+                inner_lens: inner,
+                has_inner: false,
+            });
         }
         // The arguments of regions count for the op that contains the regions.
         if self.is_of_heir {
@@ -102,16 +109,16 @@ impl Lenses {
     }
 
     /// Adds the noise of an op to all functions and generics that contain it.
-    fn add(&mut self, document: &Document, data: &OpData) {
+    fn add_noise(&mut self, document: &Document, data: &OpData) {
         let is_reduce = Some(data.name) == self.reset_op;
-        for holder in &mut self.open {
+        for holder in &mut self.enclosing_ops {
             for &value in &data.results {
                 let hi = document.noise(value).hi();
-                if let Some(hi) = hi.filter(|&hi| holder.most.is_none_or(|it| it.0 < hi)) {
-                    holder.most = Some((hi, value));
+                if let Some(hi) = hi.filter(|&hi| holder.max_noise.is_none_or(|it| it.0 < hi)) {
+                    holder.max_noise = Some((hi, value));
                 }
             }
-            holder.n_reduces += usize::from(is_reduce);
+            holder.n_resets += usize::from(is_reduce);
         }
     }
 
@@ -119,7 +126,7 @@ impl Lenses {
     fn add_op(&mut self, document: &Document, op: Op) {
         let Some((heir, _)) = document.ciphertexts() else { return };
         let data = document.ir().op(op);
-        for tally in self.open.iter_mut().filter_map(|it| it.tally.as_mut()) {
+        for tally in self.enclosing_ops.iter_mut().filter_map(|it| it.tally.as_mut()) {
             tally.add_op(document.ir(), document.integers(), heir, op);
         }
         // The results of a label are its arguments, which `add_arguments` adds.
@@ -147,7 +154,7 @@ impl Lenses {
         let Some((heir, _)) = document.ciphertexts() else { return };
         for &value in values {
             let depth = document.depth(value);
-            for tally in self.open.iter_mut().filter_map(|it| it.tally.as_mut()) {
+            for tally in self.enclosing_ops.iter_mut().filter_map(|it| it.tally.as_mut()) {
                 tally.add_value(document.ir(), heir, depth, value);
             }
         }
@@ -155,47 +162,54 @@ impl Lenses {
 
     /// Emits the lenses of the functions and generics that end before an item of this depth.
     fn close(&mut self, document: &Document, depth: usize, found: &mut impl FnMut(Lens)) {
-        while let Some(holder) = self.open.pop_if(|it| it.item.depth >= depth) {
-            self.tell(document, holder, found);
+        while let Some(holder) = self.enclosing_ops.pop_if(|it| it.item.depth >= depth) {
+            self.emit(document, holder, found);
         }
     }
 
-    fn tell(&mut self, document: &Document, mut holder: Holder, found: &mut impl FnMut(Lens)) {
-        let (cost, inner) = (cost(document, &holder), holder.inner.take());
+    fn emit(&mut self, document: &Document, mut holder: EnclosingOp, found: &mut impl FnMut(Lens)) {
+        let (cost, inner) = (cost_lens(document, &holder), holder.inner_lens.take());
         let is_same = cost.as_ref().map(|it| &it.title) == inner.as_ref().map(|it| &it.title);
         let inner = inner.filter(|_| !is_same);
-        noise(document, &holder, &mut self.known).into_iter().chain(inner).for_each(&mut *found);
+        noise_lens(document, &holder, &mut self.saturation)
+            .into_iter()
+            .chain(inner)
+            .for_each(&mut *found);
         let is_function = document.ir().op(holder.item.op).kind == OpKind::FuncFunc;
-        match self.open.last_mut().filter(|_| !is_function) {
+        match self.enclosing_ops.last_mut().filter(|_| !is_function) {
             // The enclosing op may have the same cost as this generic.
-            Some(outer) if !outer.has_inner => (outer.has_inner, outer.inner) = (true, cost),
-            Some(outer) => outer.inner.take().into_iter().chain(cost).for_each(found),
+            Some(outer) if !outer.has_inner => (outer.has_inner, outer.inner_lens) = (true, cost),
+            Some(outer) => outer.inner_lens.take().into_iter().chain(cost).for_each(found),
             None => cost.into_iter().for_each(found),
         }
     }
 }
 
 /// The lens of the noise of a function.
-fn noise(document: &Document, holder: &Holder, known: &mut Saturation) -> Option<Lens> {
+fn noise_lens(
+    document: &Document,
+    holder: &EnclosingOp,
+    known: &mut SaturationCache,
+) -> Option<Lens> {
     let (ir, op) = (document.ir(), holder.item.op);
-    let (max, value) = holder.most.filter(|_| ir.op(op).kind == OpKind::FuncFunc)?;
+    let (max, value) = holder.max_noise.filter(|_| ir.op(op).kind == OpKind::FuncFunc)?;
     let is_over = max > document.model().budget;
-    let start = holder.item.start + ir.op(op).lead as usize;
+    let start = holder.item.start + ir.op(op).lead_len as usize;
     Some(Lens {
-        range: name(document, holder.item)?,
+        range: name_range(document, holder.item)?,
         function: is_over.then(|| (start, document.function_name(op))),
-        title: title(document, value, holder.n_reduces, known),
+        title: noise_title(document, value, holder.n_resets, known),
     })
 }
 
 /// The lens of the cost of a function or generic of HEIR.
-fn cost(document: &Document, holder: &Holder) -> Option<Lens> {
-    let title = ciphertext::cost(document, holder.tally.as_ref()?)?;
-    Some(Lens { range: name(document, holder.item)?, function: None, title })
+fn cost_lens(document: &Document, holder: &EnclosingOp) -> Option<Lens> {
+    let title = ciphertext::cost_text(document, holder.tally.as_ref()?)?;
+    Some(Lens { range: name_range(document, holder.item)?, function: None, title })
 }
 
 /// The range of the name of a function, or of the op name of a generic.
-fn name(document: &Document, item: Item) -> Option<Range<usize>> {
+fn name_range(document: &Document, item: WalkedItem) -> Option<Range<usize>> {
     let ir = document.ir();
     let data = ir.op(item.op);
     let symbol = ir.extra(item.op).symbol.map(|it| it.1);
@@ -205,10 +219,15 @@ fn name(document: &Document, item: Item) -> Option<Range<usize>> {
 
 /// Text about the maximum noise of a function, which `value` has, and its number of ops that reduce
 /// noise.
-fn title(document: &Document, value: Value, n_reduces: usize, known: &mut Saturation) -> String {
+fn noise_title(
+    document: &Document,
+    value: Value,
+    n_reduces: usize,
+    known: &mut SaturationCache,
+) -> String {
     let reduces = match n_reduces {
         0 => String::new(),
-        n => format!(", {}", words::count(n as u64, "reduction")),
+        n => format!(", {}", texts::op_count_text(n as u64, "reduction")),
     };
-    format!("{}{reduces}", words::maximum(document, value, known))
+    format!("{}{reduces}", texts::max_noise_text(document, value, known))
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use noisy_syntax::{Ir, OpKind, Source, Traits};
 
-use crate::features::walk::{BATCH, Item, Walk};
+use crate::features::walk::{ITEMS_PER_STEP, ItemWalk, WalkedItem};
 
 /// Maximum depth of symbols; deeper ones are shown as children of the last level. Clients parse
 /// answers recursively.
@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 48;
 
 /// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SymbolKind {
     Module,
     Function,
     Other,
@@ -25,7 +25,7 @@ pub(crate) struct Symbol {
     pub name: String,
     /// The name of the op.
     pub detail: String,
-    pub kind: Kind,
+    pub kind: SymbolKind,
     /// The range of the op.
     pub range: Range<usize>,
     /// The range of its name.
@@ -36,56 +36,56 @@ pub(crate) struct Symbol {
 
 /// Finds the symbols of a document in steps and in textual order.
 #[derive(Debug)]
-pub(crate) struct Outline {
-    walk: Walk,
+pub(crate) struct OutlineJob {
+    walk: ItemWalk,
     /// Symbols that contain the next item.
-    around: Vec<Item>,
+    ancestors: Vec<WalkedItem>,
 }
 
-impl Outline {
+impl OutlineJob {
     pub(crate) fn new(source: &Source) -> Self {
-        Self { walk: Walk::all(source.ir()), around: Vec::new() }
+        Self { walk: ItemWalk::all(source.ir()), ancestors: Vec::new() }
     }
 
     /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Symbol)) -> bool {
-        for _ in 0..BATCH {
+        for _ in 0..ITEMS_PER_STEP {
             let Some(item) = self.walk.next(source.ir()) else { return false };
             self.visit(source.ir(), item, found);
         }
         true
     }
 
-    fn visit(&mut self, ir: &Ir, item: Item, found: &mut impl FnMut(Symbol)) {
+    fn visit(&mut self, ir: &Ir, item: WalkedItem, found: &mut impl FnMut(Symbol)) {
         if !ir.op(item.op).kind.is_op() {
             return;
         }
-        while self.around.last().is_some_and(|it| it.depth >= item.depth) {
-            self.around.pop();
+        while self.ancestors.last().is_some_and(|it| it.depth >= item.depth) {
+            self.ancestors.pop();
         }
-        if let Some(symbol) = symbol(ir, item, self.around.len().min(MAX_DEPTH)) {
+        if let Some(symbol) = symbol(ir, item, self.ancestors.len().min(MAX_DEPTH)) {
             found(symbol);
-            self.around.push(item);
+            self.ancestors.push(item);
         }
         // Functions contain no symbols, and may have 100,000 ops.
         let kind = ir.op(item.op).kind;
         if kind == OpKind::FuncFunc || (kind != OpKind::Unknown && !kind.has(Traits::SYMBOL_TABLE))
         {
-            self.walk.skip(ir, item);
+            self.walk.skip_contents(ir, item);
         }
     }
 }
 
-fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
+fn symbol(ir: &Ir, item: WalkedItem, depth: usize) -> Option<Symbol> {
     let data = ir.op(item.op);
-    let range = item.start + data.lead as usize..item.start + ir.len(item.op);
+    let range = item.start + data.lead_len as usize..item.start + ir.item_len(item.op);
     let detail = ir.op_name(item.op).to_owned();
     let kind = match data.kind {
-        OpKind::BuiltinModule => Kind::Module,
-        OpKind::FuncFunc => Kind::Function,
-        _ if detail.split('.').next_back() == Some("func") => Kind::Function,
-        _ if detail.split('.').next_back() == Some("module") => Kind::Module,
-        _ => Kind::Other,
+        OpKind::BuiltinModule => SymbolKind::Module,
+        OpKind::FuncFunc => SymbolKind::Function,
+        _ if detail.split('.').next_back() == Some("func") => SymbolKind::Function,
+        _ if detail.split('.').next_back() == Some("module") => SymbolKind::Module,
+        _ => SymbolKind::Other,
     };
     let (name, name_range) = match ir.extra(item.op).symbol {
         Some((name, span)) => {
@@ -130,7 +130,7 @@ pub(crate) fn visible_name(name: &str) -> String {
 }
 
 /// True if the characters of a query occur in a name, in the same order, ignoring case.
-pub(crate) fn matches(name: &str, query: &str) -> bool {
+pub(crate) fn matches_query(name: &str, query: &str) -> bool {
     let mut rest = name.chars().flat_map(char::to_lowercase);
     query
         .trim_start_matches('@')
@@ -164,7 +164,7 @@ mod tests {
         let source = Source::new(
             "func.func private @\" \"()\nmodule @\"\\09\" {\n  func.func private @\"\\E3\\80\\80\"()\n}\nmodule {}\n\"t.x\"() {sym_name = \"\"} : () -> ()\n",
         );
-        let (mut outline, mut names) = (Outline::new(&source), Vec::new());
+        let (mut outline, mut names) = (OutlineJob::new(&source), Vec::new());
         while outline.step(&source, &mut |it| names.push(it.name)) {}
         assert_eq!(names, ["\" \"", "\"\\09\"", "\"\\E3\\80\\80\"", "module", "t.x"]);
     }

@@ -9,13 +9,13 @@ use std::ops::Range;
 use noisy_syntax::lex::Lexer;
 use noisy_syntax::{OpKind, Source, Token, TokenKind};
 
-use crate::features::walk::Walk;
+use crate::features::walk::ItemWalk;
 use crate::text::encoding::Encoding;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum TokenClass {
     Comment,
     String,
     Number,
@@ -36,43 +36,43 @@ pub(crate) enum Kind {
     Property,
 }
 
-impl Kind {
+impl TokenClass {
     /// All kinds, in the order of their discriminants.
-    pub(crate) const ALL: [Kind; 11] = [
-        Kind::Comment,
-        Kind::String,
-        Kind::Number,
-        Kind::Keyword,
-        Kind::Op,
-        Kind::Value,
-        Kind::Symbol,
-        Kind::Block,
-        Kind::Type,
-        Kind::Attribute,
-        Kind::Property,
+    pub(crate) const ALL: [TokenClass; 11] = [
+        TokenClass::Comment,
+        TokenClass::String,
+        TokenClass::Number,
+        TokenClass::Keyword,
+        TokenClass::Op,
+        TokenClass::Value,
+        TokenClass::Symbol,
+        TokenClass::Block,
+        TokenClass::Type,
+        TokenClass::Attribute,
+        TokenClass::Property,
     ];
 }
 
 /// Modifier bit of a name at its definition.
-pub(crate) const DEFINITION: u32 = 1;
+pub(crate) const DEFINITION_BIT: u32 = 1;
 /// Modifier bit of the noisy dialect.
-pub(crate) const NOISY: u32 = 2;
+pub(crate) const NOISY_BIT: u32 = 2;
 
 /// Minimum size of a lexed piece, except for the last one and for short ranges.
-const PIECE: usize = 16 * 1024;
+const MIN_PIECE_BYTES: usize = 16 * 1024;
 /// Maximum number of tokens per step; a single item may have a million.
-const BATCH: usize = 1024;
+const MAX_TOKENS_PER_STEP: usize = 1024;
 
 /// Finds the tokens of a range of a document in steps.
 #[derive(Debug)]
-pub(crate) struct Tokens {
+pub(crate) struct TokenJob {
     range: Range<usize>,
     encoding: Encoding,
     at: usize,
     piece: Option<Piece>,
     /// Line and column of the last token.
     last: (u32, u32),
-    data: Numbers,
+    found: EncodedTokens,
 }
 
 /// A text of whole items that is being lexed.
@@ -83,28 +83,29 @@ struct Piece {
     text: String,
     lexer: Lexer,
     /// The last token, and the one after it.
-    before: Option<Token>,
+    previous: Option<Token>,
     token: Token,
-    cursor: Cursor,
+    cursor: LineColumnCounter,
 }
 
 /// Tokens in the encoding of the protocol, five numbers for each token, in blocks that do not move
 /// when tokens are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Numbers {
+pub(crate) struct EncodedTokens {
     blocks: Vec<Vec<u32>>,
 }
 
 /// Number of numbers in each block except the last one.
-const BLOCK: usize = 5 * 4096;
+const BLOCK_LEN: usize = 5 * 4096;
 
-impl Numbers {
+impl EncodedTokens {
     fn push(&mut self, token: [u32; 5]) {
-        match self.blocks.last_mut().filter(|it| it.len() < BLOCK) {
+        match self.blocks.last_mut().filter(|it| it.len() < BLOCK_LEN) {
             Some(last) => last.extend_from_slice(&token),
             None => {
                 // A short list allocates little memory.
-                let mut block = Vec::with_capacity(if self.blocks.is_empty() { 5 } else { BLOCK });
+                let mut block =
+                    Vec::with_capacity(if self.blocks.is_empty() { 5 } else { BLOCK_LEN });
                 block.extend_from_slice(&token);
                 self.blocks.push(block);
             }
@@ -113,32 +114,39 @@ impl Numbers {
 
     /// Number of numbers, five for each token.
     pub(crate) fn len(&self) -> usize {
-        self.blocks.last().map_or(0, |it| (self.blocks.len() - 1) * BLOCK + it.len())
+        self.blocks.last().map_or(0, |it| (self.blocks.len() - 1) * BLOCK_LEN + it.len())
     }
 
     /// A range of the numbers, in slices.
     pub(crate) fn slices(&self, range: Range<usize>) -> impl Iterator<Item = &[u32]> {
         let range = range.start..range.end.max(range.start).min(self.len());
-        let n_blocks = range.end.div_ceil(BLOCK);
-        (range.start / BLOCK..n_blocks).map(move |n| {
-            let at = n * BLOCK;
-            let end = (range.end - at).min(BLOCK);
+        let n_blocks = range.end.div_ceil(BLOCK_LEN);
+        (range.start / BLOCK_LEN..n_blocks).map(move |n| {
+            let at = n * BLOCK_LEN;
+            let end = (range.end - at).min(BLOCK_LEN);
             &self.blocks[n][range.start.saturating_sub(at).min(end)..end]
         })
     }
 
     fn token(&self, n: usize) -> &[u32] {
         let at = 5 * n;
-        &self.blocks[at / BLOCK][at % BLOCK..][..5]
+        &self.blocks[at / BLOCK_LEN][at % BLOCK_LEN..][..5]
     }
 }
 
-impl Tokens {
+impl TokenJob {
     /// Finds the tokens of the items that touch a range of bytes, clipped to the range.
     pub(crate) fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
         let ir = source.ir();
         let start = ir.item_at(range.start).map_or(0, |op| ir.start(op)).min(range.start);
-        Self { range, encoding, at: start, piece: None, last: (0, 0), data: Numbers::default() }
+        Self {
+            range,
+            encoding,
+            at: start,
+            piece: None,
+            last: (0, 0),
+            found: EncodedTokens::default(),
+        }
     }
 
     /// Runs one step; returns true if more steps remain.
@@ -147,7 +155,7 @@ impl Tokens {
             Some(piece) => piece,
             None if self.at < self.range.end => {
                 let start = self.at;
-                self.at = boundary(source, start, PIECE.min(self.range.end - start));
+                self.at = boundary(source, start, MIN_PIECE_BYTES.min(self.range.end - start));
                 Piece::new(source, start..self.at, self.encoding)
             }
             None => return false,
@@ -159,18 +167,18 @@ impl Tokens {
     }
 
     /// Removes and returns the tokens found so far.
-    pub(crate) fn take(&mut self) -> Numbers {
-        std::mem::take(&mut self.data)
+    pub(crate) fn take(&mut self) -> EncodedTokens {
+        std::mem::take(&mut self.found)
     }
 
     /// Lexes the next part of a piece; returns true if more of it remains.
     fn lex(&mut self, piece: &mut Piece) -> bool {
-        let Piece { start, text, lexer, before, token, cursor } = piece;
-        for _ in 0..BATCH {
+        let Piece { start, text, lexer, previous: before, token, cursor } = piece;
+        for _ in 0..MAX_TOKENS_PER_STEP {
             let gap = before.map_or(0, |it| it.end as usize)..token.start as usize;
             if gap.len() > 1 {
                 for comment in comments(text, gap) {
-                    self.push(cursor, text, *start, comment, Kind::Comment, 0);
+                    self.push(cursor, text, *start, comment, TokenClass::Comment, 0);
                 }
             }
             if token.kind == TokenKind::Eof {
@@ -194,11 +202,11 @@ impl Tokens {
     /// Adds a token line by line, because a token of the protocol cannot span lines.
     fn push(
         &mut self,
-        cursor: &mut Cursor,
+        cursor: &mut LineColumnCounter,
         text: &str,
         base: usize,
         range: Range<usize>,
-        kind: Kind,
+        kind: TokenClass,
         modifiers: u32,
     ) {
         let mut start = range.start;
@@ -219,19 +227,19 @@ impl Tokens {
     #[inline]
     fn push_line(
         &mut self,
-        cursor: &mut Cursor,
+        cursor: &mut LineColumnCounter,
         text: &str,
         base: usize,
         range: Range<usize>,
-        kind: Kind,
+        kind: TokenClass,
         modifiers: u32,
     ) {
-        let (line, column) = cursor.go(text, range.start);
-        let width = cursor.pass(text, range.end);
+        let (line, column) = cursor.move_to(text, range.start);
+        let width = cursor.advance(text, range.end);
         if self.range.start <= base + range.start && base + range.end <= self.range.end {
             let same = line == self.last.0;
             let delta = if same { column - self.last.1 } else { column };
-            self.data.push([line - self.last.0, delta, width, kind as u32, modifiers]);
+            self.found.push([line - self.last.0, delta, width, kind as u32, modifiers]);
             self.last = (line, column);
         }
     }
@@ -242,10 +250,16 @@ impl Piece {
         let text = source.slice(range.clone());
         let (line, column) = encoding.line_column(source.text(), range.start);
         let is_ascii = text.is_ascii();
-        let cursor = Cursor { encoding, is_ascii, at: 0, line: line as u32, column: column as u32 };
+        let cursor = LineColumnCounter {
+            encoding,
+            is_ascii,
+            at: 0,
+            line: line as u32,
+            column: column as u32,
+        };
         let mut lexer = Lexer::new(true);
         let token = lexer.next(text.as_bytes()).0;
-        Self { start: range.start, text, lexer, before: None, token, cursor }
+        Self { start: range.start, text, lexer, previous: None, token, cursor }
     }
 }
 
@@ -256,7 +270,7 @@ fn boundary(source: &Source, offset: usize, len: usize) -> usize {
     if offset + len >= end {
         return end;
     }
-    let (_, mut walk) = Walk::from(ir, offset + len);
+    let (_, mut walk) = ItemWalk::starting_at(ir, offset + len);
     while let Some(item) = walk.next(ir) {
         if item.start > offset {
             return item.start;
@@ -267,7 +281,7 @@ fn boundary(source: &Source, offset: usize, len: usize) -> usize {
 
 /// Computes lines and columns of increasing offsets in a text.
 #[derive(Debug)]
-struct Cursor {
+struct LineColumnCounter {
     encoding: Encoding,
     is_ascii: bool,
     at: usize,
@@ -275,13 +289,13 @@ struct Cursor {
     column: u32,
 }
 
-impl Cursor {
+impl LineColumnCounter {
     fn width(&self, text: &str, range: Range<usize>) -> u32 {
         if self.is_ascii { range.len() as u32 } else { self.encoding.width(&text[range]) as u32 }
     }
 
     /// Moves to an offset on the same line; returns the distance in columns.
-    fn pass(&mut self, text: &str, to: usize) -> u32 {
+    fn advance(&mut self, text: &str, to: usize) -> u32 {
         let width = self.width(text, self.at..to);
         self.column += width;
         self.at = to;
@@ -289,7 +303,7 @@ impl Cursor {
     }
 
     /// Moves to an offset and returns its line and column. Offsets must not decrease.
-    fn go(&mut self, text: &str, to: usize) -> (u32, u32) {
+    fn move_to(&mut self, text: &str, to: usize) -> (u32, u32) {
         let (from, bytes) = (self.at, text.as_bytes());
         for (n, &byte) in bytes[from..to].iter().enumerate() {
             // Neither CR nor LF. Almost all bytes take this branch.
@@ -304,7 +318,7 @@ impl Cursor {
                 self.at = at + 1;
             }
         }
-        self.pass(text, to);
+        self.advance(text, to);
         (self.line, self.column)
     }
 }
@@ -326,15 +340,20 @@ fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usiz
     })
 }
 
-fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Option<(Kind, u32)> {
+fn classify(
+    text: &str,
+    before: Option<Token>,
+    token: Token,
+    after: Token,
+) -> Option<(TokenClass, u32)> {
     let is = |token: Option<Token>, kind: TokenKind| token.is_some_and(|it| it.kind == kind);
-    let starts_line = token.at_line_start || before.is_none();
+    let starts_line = token.is_at_line_start || before.is_none();
     let word = || &text[token.range()];
-    let defined = |it: bool| if it { DEFINITION } else { 0 };
-    let dialect = |it: &str| if it.starts_with("noisy.") { NOISY } else { 0 };
+    let defined = |it: bool| if it { DEFINITION_BIT } else { 0 };
+    let dialect = |it: &str| if it.starts_with("noisy.") { NOISY_BIT } else { 0 };
     Some(match token.kind {
         TokenKind::Percent => {
-            (Kind::Value, defined(starts_line && !is(Some(after), TokenKind::RParen)))
+            (TokenClass::Value, defined(starts_line && !is(Some(after), TokenKind::RParen)))
         }
         TokenKind::At => {
             let word_before = before.map_or("", |it| &text[it.range()]);
@@ -342,17 +361,17 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
                 word_before,
                 "func.func" | "func" | "private" | "public" | "nested" | "module"
             );
-            (Kind::Symbol, defined(defines))
+            (TokenClass::Symbol, defined(defines))
         }
-        TokenKind::Caret => (Kind::Block, defined(starts_line)),
+        TokenKind::Caret => (TokenClass::Block, defined(starts_line)),
         TokenKind::Hash | TokenKind::HashBody => {
-            (Kind::Attribute, defined(starts_line && is(Some(after), TokenKind::Equal)))
+            (TokenClass::Attribute, defined(starts_line && is(Some(after), TokenKind::Equal)))
         }
         TokenKind::Bang | TokenKind::BangBody => {
-            let noisy = if word().starts_with("!noisy.") { NOISY } else { 0 };
-            (Kind::Type, noisy | defined(starts_line && is(Some(after), TokenKind::Equal)))
+            let noisy = if word().starts_with("!noisy.") { NOISY_BIT } else { 0 };
+            (TokenClass::Type, noisy | defined(starts_line && is(Some(after), TokenKind::Equal)))
         }
-        TokenKind::Int | TokenKind::Float => (Kind::Number, 0),
+        TokenKind::Int | TokenKind::Float => (TokenClass::Number, 0),
         TokenKind::Str
             if (starts_line || is(before, TokenKind::Equal))
                 && is(Some(after), TokenKind::LParen) =>
@@ -360,32 +379,34 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
             let name = word().trim_matches('"');
             (op_kind(name), dialect(name))
         }
-        TokenKind::Str => (Kind::String, 0),
-        TokenKind::Split => (Kind::Comment, 0),
+        TokenKind::Str => (TokenClass::String, 0),
+        TokenKind::Split => (TokenClass::Comment, 0),
         TokenKind::Bare if starts_line || is(before, TokenKind::Equal) => match op_kind(word()) {
-            Kind::Keyword if is_type(word()) => (Kind::Type, 0),
-            Kind::Keyword if starts_line && is(Some(after), TokenKind::Equal) => {
-                (Kind::Property, 0)
+            TokenClass::Keyword if is_type(word()) => (TokenClass::Type, 0),
+            TokenClass::Keyword if starts_line && is(Some(after), TokenKind::Equal) => {
+                (TokenClass::Property, 0)
             }
             kind => (kind, dialect(word())),
         },
-        TokenKind::Bare if is_type(word()) || ends_shape(before, token, word()) => (Kind::Type, 0),
-        TokenKind::Bare if is(Some(after), TokenKind::Equal) => (Kind::Property, 0),
-        TokenKind::Bare => (Kind::Keyword, 0),
+        TokenKind::Bare if is_type(word()) || is_rest_of_shape(before, token, word()) => {
+            (TokenClass::Type, 0)
+        }
+        TokenKind::Bare if is(Some(after), TokenKind::Equal) => (TokenClass::Property, 0),
+        TokenKind::Bare => (TokenClass::Keyword, 0),
         _ => return None,
     })
 }
 
 /// A name with a dialect prefix is the name of an op, known or not. A name without a prefix is the
 /// name of an op only if the op is known.
-fn op_kind(name: &str) -> Kind {
+fn op_kind(name: &str) -> TokenClass {
     let is_op = name.contains('.') || OpKind::of(name) != OpKind::Unknown;
-    if is_op { Kind::Op } else { Kind::Keyword }
+    if is_op { TokenClass::Op } else { TokenClass::Keyword }
 }
 
 /// True for the rest of a shape after its first size, such as `x4xf32` of `tensor<?x4xf32>`: more
 /// sizes and the element type.
-fn ends_shape(before: Option<Token>, token: Token, word: &str) -> bool {
+fn is_rest_of_shape(before: Option<Token>, token: Token, word: &str) -> bool {
     let is_size = |it: Token| matches!(it.kind, TokenKind::Int | TokenKind::Question);
     let follows = before.is_some_and(|it| is_size(it) && it.end == token.start);
     let Some(parts) = word.strip_prefix('x').filter(|_| follows) else { return false };
@@ -417,7 +438,7 @@ fn is_type(word: &str) -> bool {
 
 /// The single edit that turns `old` into `new`: the removed range of `old`, and the range of `new`
 /// that replaces it.
-pub(crate) fn difference(old: &Numbers, new: &Numbers) -> (Range<usize>, Range<usize>) {
+pub(crate) fn difference(old: &EncodedTokens, new: &EncodedTokens) -> (Range<usize>, Range<usize>) {
     let (n_old, n_new) = (old.len() / 5, new.len() / 5);
     let n = n_old.min(n_new);
     let prefix = (0..n).take_while(|&it| old.token(it) == new.token(it)).count();
@@ -430,9 +451,9 @@ pub(crate) fn difference(old: &Numbers, new: &Numbers) -> (Range<usize>, Range<u
 mod tests {
     use super::*;
 
-    fn tokens(text: &str) -> Vec<(u32, u32, u32, Kind)> {
+    fn tokens(text: &str) -> Vec<(u32, u32, u32, TokenClass)> {
         let source = Source::new(text);
-        let mut tokens = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
+        let mut tokens = TokenJob::new(&source, 0..text.len(), Encoding::Utf16);
         while tokens.step(&source) {}
         let data = tokens.take();
         let data = data.slices(0..data.len()).collect::<Vec<_>>().concat();
@@ -441,22 +462,22 @@ mod tests {
             .map(|it| {
                 column = if it[0] == 0 { column + it[1] } else { it[1] };
                 line += it[0];
-                (line, column, it[2], Kind::ALL[it[3] as usize])
+                (line, column, it[2], TokenClass::ALL[it[3] as usize])
             })
             .collect()
     }
 
     #[test]
-    fn kinds_and_places() {
+    fn finds_kinds_and_positions() {
         let text = "// \u{1F600}\r\n%0 = noisy.add %a, %b : !noisy.i32 // c\r\n";
         let wanted = [
-            (0, 0, 5, Kind::Comment),
-            (1, 0, 2, Kind::Value),
-            (1, 5, 9, Kind::Op),
-            (1, 15, 2, Kind::Value),
-            (1, 19, 2, Kind::Value),
-            (1, 24, 10, Kind::Type),
-            (1, 35, 4, Kind::Comment),
+            (0, 0, 5, TokenClass::Comment),
+            (1, 0, 2, TokenClass::Value),
+            (1, 5, 9, TokenClass::Op),
+            (1, 15, 2, TokenClass::Value),
+            (1, 19, 2, TokenClass::Value),
+            (1, 24, 10, TokenClass::Type),
+            (1, 35, 4, TokenClass::Comment),
         ];
         assert_eq!(tokens(text), wanted);
     }
@@ -470,20 +491,20 @@ mod tests {
             all.iter().find(|it| it.0 == line && Some(it.1 as usize) == column).map(|it| it.3)
         };
         for (line, word, kind) in [
-            (0, "foo.bar", Kind::Op),
-            (0, "x4xf32", Kind::Type),
-            (0, "x8x", Kind::Type),
-            (0, "!noisy.i32", Kind::Type),
-            (1, "linalg.fill", Kind::Op),
-            (2, "\"x.y\"", Kind::Op),
-            (3, "foo", Kind::Keyword),
+            (0, "foo.bar", TokenClass::Op),
+            (0, "x4xf32", TokenClass::Type),
+            (0, "x8x", TokenClass::Type),
+            (0, "!noisy.i32", TokenClass::Type),
+            (1, "linalg.fill", TokenClass::Op),
+            (2, "\"x.y\"", TokenClass::Op),
+            (3, "foo", TokenClass::Keyword),
         ] {
             assert_eq!(of(line, word), Some(kind), "{word}");
         }
     }
 
     #[test]
-    fn pieces_join_without_a_seam() {
+    fn finds_tokens_across_the_ends_of_pieces() {
         let line = "  %0 = arith.addi %x, %x {s = \"\u{e9}\"} : i32 // c\n";
         let text = format!("func.func @f(%x: i32) {{\n{}  return\n}}\n", line.repeat(1000));
         let found = tokens(&text);
@@ -499,7 +520,7 @@ mod tests {
     fn a_long_item_is_lexed_in_steps() {
         let text = format!("\"t.a\"() {{a = [{}0]}} : () -> ()\n", "1, ".repeat(20_000));
         let source = Source::new(&text);
-        let mut found = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
+        let mut found = TokenJob::new(&source, 0..text.len(), Encoding::Utf16);
         let mut n = 1;
         while found.step(&source) {
             n += 1;
@@ -507,8 +528,8 @@ mod tests {
         assert!(n > 20 && tokens(&text).len() > 20_000, "{n}");
     }
 
-    fn numbers(all: impl Iterator<Item = u32>) -> Numbers {
-        let mut out = Numbers::default();
+    fn numbers(all: impl Iterator<Item = u32>) -> EncodedTokens {
+        let mut out = EncodedTokens::default();
         all.for_each(|n| out.push([n; 5]));
         out
     }

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use noisy_analyses::{Applicability, Diagnostic, Document, Fix, Repair, Severity, checks};
-use noisy_loops::edit::Offer;
-use noisy_settings::Loops;
+use noisy_analyses::{Applicability, Diagnostic, Document, Fix, RepairKind, Severity, checks};
+use noisy_loops::edit::TransformationOffer;
+use noisy_settings::LoopSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::features::find::cursor;
@@ -15,7 +15,7 @@ use crate::features::write::refactor::{self, Refactoring};
 
 /// The diagnostics that an action repairs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Scope {
+pub(crate) enum ActionScope {
     /// The diagnostics of one function: its first byte, and its name.
     Function(usize, String),
     /// All diagnostics.
@@ -27,7 +27,7 @@ pub(crate) enum Scope {
 /// A repair that is computed only when its action is resolved, because it takes time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RepairRequest {
-    pub scope: Scope,
+    pub scope: ActionScope,
     /// True if existing `reduce_noise` may be removed. If false, the settings decide.
     pub anew: bool,
     /// True if functions may be rewritten so that they need fewer `reduce_noise`. If false, the
@@ -37,19 +37,19 @@ pub(crate) struct RepairRequest {
 
 impl RepairRequest {
     /// A repair that removes `reduce_noise` only if the settings allow it.
-    pub(crate) fn of(scope: Scope) -> Self {
+    pub(crate) fn of(scope: ActionScope) -> Self {
         Self { scope, anew: false, rewrites: false }
     }
 
     /// A repair that may rewrite functions.
-    pub(crate) fn rewriting(scope: Scope) -> Self {
+    pub(crate) fn rewriting(scope: ActionScope) -> Self {
         Self { rewrites: true, ..Self::of(scope) }
     }
 }
 
 /// A code action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum CodeAction {
     /// Repairs a scope. The diagnostics are those at the cursor that the repair removes.
     Repair(RepairRequest, Vec<Diagnostic>),
     /// Applies a fix of a diagnostic.
@@ -57,7 +57,7 @@ pub(crate) enum Action {
     /// Changes the text but not the computation.
     Refactor(Refactoring),
     /// Transforms a loop.
-    Loop(Offer),
+    Loop(TransformationOffer),
     /// Applies the best schedule of the nest whose outermost loop starts at this offset; see
     /// [`nest::best_schedule`].
     Schedule(usize),
@@ -71,11 +71,11 @@ pub(crate) fn actions(
     document: &Document,
     range: &Range<usize>,
     diagnostics: &[Diagnostic],
-    loops: Loops,
+    loops: LoopSettings,
     is_asked: bool,
-) -> Vec<Action> {
+) -> Vec<CodeAction> {
     let here: Vec<&Diagnostic> =
-        diagnostics.iter().filter(|it| cursor::touch(&it.range, range)).collect();
+        diagnostics.iter().filter(|it| cursor::is_touching(&it.range, range)).collect();
     let mut out = Vec::new();
     let mut codes = Vec::new();
     for (fixes, &it) in document.choices(here.iter().copied()).into_iter().zip(&here) {
@@ -83,46 +83,47 @@ pub(crate) fn actions(
             if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
                 codes.push(it.code);
             }
-            out.push(Action::Fix(fix, it.clone()));
+            out.push(CodeAction::Fix(fix, it.clone()));
         }
     }
     codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
-    let all_of = |code: &str| RepairRequest::of(Scope::Code(code.to_owned()));
-    out.extend(codes.into_iter().map(|code| Action::Repair(all_of(code), Vec::new())));
-    let is_placed = |it: &Diagnostic| it.repair.is_placed();
+    let all_of = |code: &str| RepairRequest::of(ActionScope::Code(code.to_owned()));
+    out.extend(codes.into_iter().map(|code| CodeAction::Repair(all_of(code), Vec::new())));
+    let is_placed = |it: &Diagnostic| it.repair.is_by_optimizer();
     let mut rewriting = None;
     if let Some(function) = cursor::function_at(document.ir(), range.start) {
         let whole = document.ir().range(function);
-        let scope = || Scope::Function(whole.start, document.function_name(function));
-        if diagnostics.iter().any(|it| is_placed(it) && cursor::touch(&it.range, &whole)) {
+        let scope = || ActionScope::Function(whole.start, document.function_name(function));
+        if diagnostics.iter().any(|it| is_placed(it) && cursor::is_touching(&it.range, &whole)) {
             let fixed = here.iter().filter(|it| is_placed(it)).map(|it| (*it).clone()).collect();
-            out.push(Action::Repair(RepairRequest::of(scope()), fixed));
-            if !document.is_of_heir() && !refactor::has_error(document, function, diagnostics) {
+            out.push(CodeAction::Repair(RepairRequest::of(scope()), fixed));
+            if !document.is_heir_program() && !refactor::has_error(document, function, diagnostics)
+            {
                 rewriting = Some(RepairRequest::rewriting(scope()));
             }
         }
-        if is_reduce_at(document, range.start) {
+        if is_reset_at(document, range.start) {
             let anew = RepairRequest { anew: true, ..RepairRequest::of(scope()) };
-            out.push(Action::Repair(anew, Vec::new()));
+            out.push(CodeAction::Repair(anew, Vec::new()));
         }
     }
     let refactorings = refactor::offered(document, range, diagnostics, is_asked);
-    out.extend(refactorings.into_iter().map(Action::Refactor));
-    out.extend(nest::actions(document, range.start, loops).into_iter().map(Action::Loop));
-    out.extend(nest::schedulable(document, range.start).map(Action::Schedule));
+    out.extend(refactorings.into_iter().map(CodeAction::Refactor));
+    out.extend(nest::loop_actions(document, range.start, loops).into_iter().map(CodeAction::Loop));
+    out.extend(nest::schedulable_nest_at(document, range.start).map(CodeAction::Schedule));
     if diagnostics.iter().any(is_placed) {
-        out.push(Action::Repair(RepairRequest::of(Scope::File), Vec::new()));
+        out.push(CodeAction::Repair(RepairRequest::of(ActionScope::File), Vec::new()));
     }
-    out.extend(rewriting.map(|it| Action::Repair(it, Vec::new())));
+    out.extend(rewriting.map(|it| CodeAction::Repair(it, Vec::new())));
     for it in here {
-        if let Some(fix) = allow(document, it) {
-            out.push(Action::Allow(fix, it.clone()));
+        if let Some(fix) = suppression(document, it) {
+            out.push(CodeAction::Allow(fix, it.clone()));
         }
     }
     out
 }
 
-fn is_reduce_at(document: &Document, offset: usize) -> bool {
+fn is_reset_at(document: &Document, offset: usize) -> bool {
     let ir = document.ir();
     ir.item_at(offset).is_some_and(|op| {
         ir.op_name(op) == document.model().reset_op && ir.range(op).contains(&offset)
@@ -130,21 +131,22 @@ fn is_reduce_at(document: &Document, offset: usize) -> bool {
 }
 
 /// The fix that suppresses a diagnostic by a comment.
-fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
-    let edits = checks::allow(document, [it]);
+fn suppression(document: &Document, it: &Diagnostic) -> Option<Fix> {
+    let edits = checks::suppression_edits(document, [it]);
     let title = format!("Suppress {} on this line", it.code);
     (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
 /// True if a repair of the file may remove a diagnostic.
 pub(crate) fn may_be_repaired(it: &Diagnostic) -> bool {
-    it.repair.is_placed() || it.repair == Repair::Edits && it.severity <= Severity::Warning
+    it.repair.is_by_optimizer()
+        || it.repair == RepairKind::Edits && it.severity <= Severity::Warning
 }
 
 /// True if a repair of the file would change its text. The fix of a diagnostic may be rejected, so
 /// fixes alone do not decide this.
 pub(crate) fn is_repairable(document: &Document, diagnostics: &[Diagnostic]) -> bool {
-    let is_placed = |it: &Diagnostic| it.repair.is_placed();
+    let is_placed = |it: &Diagnostic| it.repair.is_by_optimizer();
     let edited = || diagnostics.iter().filter(|it| may_be_repaired(it));
     diagnostics.iter().any(is_placed) || !document.fix_all(edited(), false).0.is_empty()
 }
@@ -152,7 +154,7 @@ pub(crate) fn is_repairable(document: &Document, diagnostics: &[Diagnostic]) -> 
 /// The names of the ops that a placement inserts, for titles of actions.
 pub(crate) fn placed_ops(document: &Document) -> &str {
     let model = document.model();
-    match (document.is_of_heir(), model.heir.level_budget) {
+    match (document.is_heir_program(), model.heir.level_budget) {
         (false, _) => model.reset_name(),
         (true, None) => "relinearize",
         (true, Some(_)) => "bootstrap and relinearize",

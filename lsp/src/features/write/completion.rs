@@ -4,22 +4,22 @@
 use std::ops::Range;
 
 use noisy_analyses::Document;
-use noisy_analyses::explain::Saturation;
+use noisy_analyses::explain::SaturationCache;
 use noisy_syntax::dialect::{self, OpKind, TypeClass};
-use noisy_syntax::identifier::{is_bare, is_identifier_byte};
+use noisy_syntax::identifier::{is_bare_id, is_identifier_byte};
 use noisy_syntax::string::quoted;
 use noisy_syntax::{Ir, Op, Traits, Value};
 use rustc_hash::FxHashSet;
 
 use crate::features::find::cursor;
-use crate::features::walk::{Item, Walk, regions};
-use crate::features::words;
-use crate::features::write::fill::{self, Scope};
+use crate::features::texts;
+use crate::features::walk::{ItemWalk, WalkedItem, region_ranges};
+use crate::features::write::fill::{self, FillScope};
 use crate::features::write::snippet;
 
 /// The kind of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ProposalKind {
     Op,
     Value,
     Block,
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 /// One proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proposal {
-    pub kind: Kind,
+    pub kind: ProposalKind,
     /// The text that is shown and searched.
     pub label: String,
     pub detail: String,
@@ -42,7 +42,7 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: ProposalKind) -> Self {
         Self { kind, label: String::new(), detail: String::new(), snippet: None, noise: None }
     }
 }
@@ -55,11 +55,11 @@ pub(crate) struct Completion {
     /// The proposals, best first.
     pub proposals: Vec<Proposal>,
     /// True if proposals were left out.
-    pub is_cut: bool,
+    pub is_incomplete: bool,
 }
 
 /// Maximum number of proposals.
-const MAX: usize = 200;
+const MAX_PROPOSALS: usize = 200;
 /// Maximum number of ops that are searched for values.
 const MAX_OPS: usize = 4000;
 
@@ -91,7 +91,8 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
                 found.sort_by_key(|it| !it.detail.starts_with(wanted));
             }
             if found.iter().any(|it| it.label == prefix)
-                && let Some(rest) = fill::rest(&before, &Scope::at(document, op, offset))
+                && let Some(rest) =
+                    fill::missing_types(&before, &FillScope::at(document, op, offset))
             {
                 found.insert(0, types_of_operands(format!("{prefix}{rest}")));
             }
@@ -105,36 +106,37 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
             aliases(ir, op, (!anywhere).then_some(line_start), prefix)
         }
         (None, _) if is_in_attributes(&before[..word_start - start]) => attributes(),
-        (None, _) if starts_op(&before[..word_start - start]) => {
+        (None, _) if is_start_of_op(&before[..word_start - start]) => {
             let is_top_level = is_top_level(ir, at, offset);
             let has_result = before[..word_start - start].contains('=');
-            let result = (!has_result && !is_top_level).then(|| new_name(ir, at));
-            let scope = at.map_or_else(Scope::default, |op| Scope::at(document, op, offset));
+            let result = (!has_result && !is_top_level).then(|| free_value_name(ir, at));
+            let scope =
+                at.map_or_else(FillScope::default, |op| FillScope::at(document, op, offset));
             let written = before[..word_start - start].split('=').next().unwrap_or_default().trim();
             ops(is_top_level, result.as_deref(), &scope.without(written))
         }
         (None, Some(op)) if prefix.is_empty() && before.ends_with(' ') => {
-            let scope = Scope::at(document, op, offset);
-            let rest = fill::rest(before.trim_end(), &scope);
+            let scope = FillScope::at(document, op, offset);
+            let rest = fill::missing_types(before.trim_end(), &scope);
             rest.map(|it| types_of_operands(it.trim_start().to_owned())).into_iter().collect()
         }
         (None, _) if is_after_colon(&before[..word_start - start]) => type_names(),
         _ => Vec::new(),
     };
     proposals.retain(|it| it.label.starts_with(prefix));
-    let is_cut = proposals.len() > MAX;
-    proposals.truncate(MAX);
-    Completion { range: word_start..offset, proposals, is_cut }
+    let is_cut = proposals.len() > MAX_PROPOSALS;
+    proposals.truncate(MAX_PROPOSALS);
+    Completion { range: word_start..offset, proposals, is_incomplete: is_cut }
 }
 
 /// The types that complete an op whose operands are written.
 fn types_of_operands(label: String) -> Proposal {
     let detail = "the types of the operands".to_owned();
-    Proposal { label, detail, ..Proposal::new(Kind::Type) }
+    Proposal { label, detail, ..Proposal::new(ProposalKind::Type) }
 }
 
 /// True if an op may start after this part of a line.
-fn starts_op(before: &str) -> bool {
+fn is_start_of_op(before: &str) -> bool {
     let before = before.trim_end();
     before.is_empty()
         || before.ends_with('{')
@@ -180,7 +182,7 @@ fn type_names() -> Vec<Proposal> {
         label: (*label).to_owned(),
         detail: (*detail).to_owned(),
         snippet: snippet.map(str::to_owned),
-        ..Proposal::new(Kind::Type)
+        ..Proposal::new(ProposalKind::Type)
     };
     TYPES.iter().map(type_).collect()
 }
@@ -220,13 +222,13 @@ fn attributes() -> Vec<Proposal> {
             label: "noisy.bound".to_owned(),
             detail: "declared bound on the noise of an argument or a result, in bits".to_owned(),
             snippet: Some("noisy.bound = ${1:12} : i64".to_owned()),
-            ..Proposal::new(Kind::Attribute)
+            ..Proposal::new(ProposalKind::Attribute)
         },
         Proposal {
             label: "noisy.range".to_owned(),
             detail: "range of the numbers in an argument of a CKKS program of HEIR".to_owned(),
             snippet: Some("noisy.range = [${1:-1.0}, ${2:1.0}]".to_owned()),
-            ..Proposal::new(Kind::Attribute)
+            ..Proposal::new(ProposalKind::Attribute)
         },
     ]
 }
@@ -235,25 +237,25 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
     let ir = document.ir();
     let mut out = Vec::new();
     let wanted = prefix.trim_start_matches('%');
-    let mut known = Saturation::default();
-    each_value(ir, op, offset, &mut |value| {
+    let mut known = SaturationCache::default();
+    visit_values(ir, op, offset, &mut |value| {
         let data = ir.value(value);
         if ir.interner.str(data.name).starts_with(wanted) {
             let is_noisy = document.is_noisy(value);
             out.push(Proposal {
                 label: ir.value_text(value),
                 detail: ir.interner.short_type_text(data.ty),
-                noise: is_noisy.then(|| words::range(document, value, &mut known)).flatten(),
-                ..Proposal::new(Kind::Value)
+                noise: is_noisy.then(|| texts::noise_text(document, value, &mut known)).flatten(),
+                ..Proposal::new(ProposalKind::Value)
             });
         }
-        out.len() <= MAX
+        out.len() <= MAX_PROPOSALS
     });
     out
 }
 
 /// Visits the values in scope, the nearest first, until `visit` returns false.
-fn each_value(ir: &Ir, op: Op, offset: usize, visit: &mut dyn FnMut(Value) -> bool) {
+fn visit_values(ir: &Ir, op: Op, offset: usize, visit: &mut dyn FnMut(Value) -> bool) {
     let mut add = |value: Value| {
         let data = ir.value(value);
         data.span.start >= data.span.end || visit(value)
@@ -287,12 +289,12 @@ fn each_value(ir: &Ir, op: Op, offset: usize, visit: &mut dyn FnMut(Value) -> bo
 /// Maximum number of candidates for the placeholders of a template.
 const MAX_CANDIDATES: usize = 64;
 
-impl Scope {
+impl FillScope {
     /// The values in scope at an offset, the nearest first.
     fn at(document: &Document, op: Op, offset: usize) -> Self {
         let ir = document.ir();
         let mut out = Self::default();
-        each_value(ir, op, offset, &mut |value| {
+        visit_values(ir, op, offset, &mut |value| {
             let ty = ir.interner.short_type_text(ir.value(value).ty);
             out.0.push((ir.value_text(value), ty));
             out.0.len() < MAX_CANDIDATES
@@ -307,7 +309,7 @@ fn blocks(ir: &Ir, op: Op) -> Vec<Proposal> {
     labels
         .map(|label| Proposal {
             label: format!("^{}", ir.interner.str(ir.op(label).name)),
-            ..Proposal::new(Kind::Block)
+            ..Proposal::new(ProposalKind::Block)
         })
         .collect()
 }
@@ -321,15 +323,18 @@ fn symbols(document: &Document) -> Vec<Proposal> {
         for op in ir.items(region) {
             if let Some((name, _)) = ir.extra(op).symbol {
                 let name = ir.interner.str(name);
-                let label =
-                    if is_bare(name) { format!("@{name}") } else { format!("@{}", quoted(name)) };
+                let label = if is_bare_id(name) {
+                    format!("@{name}")
+                } else {
+                    format!("@{}", quoted(name))
+                };
                 let detail = ir.op_name(op).to_owned();
-                out.push(Proposal { label, detail, ..Proposal::new(Kind::Symbol) });
+                out.push(Proposal { label, detail, ..Proposal::new(ProposalKind::Symbol) });
             }
             if ir.op(op).kind == OpKind::BuiltinModule {
                 regions.extend(ir.op(op).regions.iter().copied());
             }
-            if out.len() > 10 * MAX {
+            if out.len() > 10 * MAX_PROPOSALS {
                 return out;
             }
         }
@@ -348,18 +353,18 @@ fn types(ir: &Ir, at: Option<Op>, before: usize, prefix: &str) -> Vec<Proposal> 
 /// before an offset, or all.
 fn aliases(ir: &Ir, from: Op, before: Option<usize>, prefix: &str) -> Vec<Proposal> {
     let (wanted, kind) = if prefix.starts_with('!') {
-        (OpKind::TypeAlias, Kind::Type)
+        (OpKind::TypeAlias, ProposalKind::Type)
     } else {
-        (OpKind::AttrAlias, Kind::Attribute)
+        (OpKind::AttrAlias, ProposalKind::Attribute)
     };
     let regions = ir.op(ir.chunk_of(from)).regions.iter();
     regions
         .flat_map(|it| ir.items(it.1))
         .filter(|&op| ir.op(op).kind == wanted)
-        .take_while(|&op| before.is_none_or(|it| ir.start(op) + ir.len(op) <= it))
+        .take_while(|&op| before.is_none_or(|it| ir.start(op) + ir.item_len(op) <= it))
         .map(|op| ir.interner.str(ir.op(op).name))
         .filter(|name| name.starts_with(prefix))
-        .take(MAX + 1)
+        .take(MAX_PROPOSALS + 1)
         .map(|name| Proposal { label: name.to_owned(), ..Proposal::new(kind) })
         .collect()
 }
@@ -373,7 +378,7 @@ fn is_after_loc(before: &str) -> bool {
 
 /// The ops that may be in a function, or at the top level. `result` is the name of their result,
 /// unless the line already has one.
-fn ops(is_top_level: bool, result: Option<&str>, scope: &Scope) -> Vec<Proposal> {
+fn ops(is_top_level: bool, result: Option<&str>, scope: &FillScope) -> Vec<Proposal> {
     let of_top = Traits::SYMBOL | Traits::SYMBOL_TABLE;
     let defines_symbol = |kind: &OpKind| kind.spec().traits.intersects(of_top);
     let mut out: Vec<_> = dialect::ops()
@@ -384,7 +389,7 @@ fn ops(is_top_level: bool, result: Option<&str>, scope: &Scope) -> Vec<Proposal>
                 label: name.to_owned(),
                 detail: first_sentence(kind.spec().doc),
                 snippet: snippet::snippet(name, result, scope),
-                ..Proposal::new(Kind::Op)
+                ..Proposal::new(ProposalKind::Op)
             }
         })
         .collect();
@@ -396,14 +401,15 @@ fn ops(is_top_level: bool, result: Option<&str>, scope: &Scope) -> Vec<Proposal>
 /// True if an offset is outside of all functions.
 fn is_top_level(ir: &Ir, at: Option<Op>, offset: usize) -> bool {
     let Some(op) = at else { return true };
-    let item = Item { op, start: ir.start(op), depth: 0 };
-    let is_inside = regions(ir, item).iter().any(|it| it.1.start <= offset && offset <= it.1.end);
+    let item = WalkedItem { op, start: ir.start(op), depth: 0 };
+    let is_inside =
+        region_ranges(ir, item).iter().any(|it| it.1.start <= offset && offset <= it.1.end);
     let container = if is_inside { Some(op) } else { ir.parent_op(op) };
     container.is_none_or(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }
 
 /// The value name with the smallest number that is free in the function around an op.
-fn new_name(ir: &Ir, at: Option<Op>) -> String {
+fn free_value_name(ir: &Ir, at: Option<Op>) -> String {
     let is_in_module = |op: Op| {
         let parent = ir.parent_op(op).map(|it| ir.op(it).kind);
         parent.is_none_or(|it| matches!(it, OpKind::Chunk | OpKind::BuiltinModule))
@@ -414,8 +420,8 @@ fn new_name(ir: &Ir, at: Option<Op>) -> String {
         taken.extend(ir.interner.str(ir.value(value).name).parse::<u32>().ok());
     };
     if let Some(function) = around.find(|&it| is_in_module(it)) {
-        let (_, mut walk) = Walk::from(ir, ir.start(function));
-        let end = ir.start(function) + ir.len(function);
+        let (_, mut walk) = ItemWalk::starting_at(ir, ir.start(function));
+        let end = ir.start(function) + ir.item_len(function);
         while let Some(item) = walk.next(ir).filter(|it| it.start < end) {
             ir.op(item.op).results.iter().copied().for_each(&mut add);
             cursor::arguments_in(ir, item.op).for_each(&mut add);
@@ -427,7 +433,7 @@ fn new_name(ir: &Ir, at: Option<Op>) -> String {
 
 /// The first sentence of a documentation.
 pub(crate) fn first_sentence(doc: &str) -> String {
-    let doc = words::unwrapped(doc);
+    let doc = texts::join_lines(doc);
     doc.split_inclusive('.').next().unwrap_or_default().to_owned()
 }
 
@@ -436,7 +442,7 @@ pub(crate) fn documentation(label: &str) -> Option<String> {
     if let Some((_, detail, _)) = TYPES.iter().find(|it| it.0 == label) {
         return Some((*detail).to_owned());
     }
-    let doc = words::unwrapped(OpKind::of(label).spec().doc);
+    let doc = texts::join_lines(OpKind::of(label).spec().doc);
     (!doc.is_empty()).then_some(doc)
 }
 
@@ -468,25 +474,29 @@ mod tests {
         let mut row = dialect::OpSpec::PURE;
         row.name = "registered.twice";
         row.doc = "Doubles an integer. It has a row that no one compiled in.";
-        row.operands = dialect::Count::exactly(1);
-        row.results = dialect::Count::exactly(1);
+        row.operands = dialect::CountRange::exactly(1);
+        row.results = dialect::CountRange::exactly(1);
         row.syntax = &[
             dialect::Element::Operands(1),
             dialect::COLON,
-            dialect::Element::TypeOf(dialect::Bind::All),
+            dialect::Element::TypeOf(dialect::TypeBinding::All),
         ];
         dialect::register(row).unwrap();
-        let proposals = ops(false, None, &Scope::default());
+        let proposals = ops(false, None, &FillScope::default());
         let found = proposals.iter().find(|it| it.label == "registered.twice").unwrap();
         assert_eq!(found.detail, "Doubles an integer.");
-        let snippet = snippet::snippet("registered.twice", Some("%r"), &Scope::default()).unwrap();
+        let snippet =
+            snippet::snippet("registered.twice", Some("%r"), &FillScope::default()).unwrap();
         assert!(snippet.contains("registered.twice ${"), "{snippet}");
         let text = "func.func @f(%a: i32) {\n  %r = registered.twice %a : i32\n  return\n}\n";
         let document = Document::new(text);
         assert!(document.diagnostics().iter().all(|it| it.code == "unused-op"));
         let at = text.find("registered").unwrap();
-        let hover =
-            crate::features::read::hover::hover(&document, at, noisy_settings::Loops::default());
+        let hover = crate::features::read::hover::hover(
+            &document,
+            at,
+            noisy_settings::LoopSettings::default(),
+        );
         assert!(hover.unwrap().text.contains("Doubles an integer."));
     }
 
@@ -499,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_are_those_that_may_be_named_there() {
+    fn proposes_only_usable_aliases() {
         let text = |line: &str| {
             format!(
                 "#a = 1 : i32\n#la = loc(unknown)\n!t = i32\n{line}\n#b = 2 : i32\n#lb = loc(unknown)\n!u = i64\n// -----\n#c = 3 : i32\n"

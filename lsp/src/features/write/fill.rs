@@ -5,9 +5,9 @@ use noisy_syntax::dialect::TypeClass;
 
 /// The values in scope with their types, the nearest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Scope(pub Vec<(String, String)>);
+pub(crate) struct FillScope(pub Vec<(String, String)>);
 
-impl Scope {
+impl FillScope {
     /// Returns the scope without a value, the result of the op that is being written.
     pub(super) fn without(mut self, name: &str) -> Self {
         self.0.retain(|it| it.0 != name);
@@ -29,33 +29,33 @@ struct Operand {
 }
 
 /// Returns a template in which values in scope are the operands.
-pub(super) fn filled(kind: OpKind, template: &str, scope: &Scope) -> String {
+pub(super) fn fill_template(kind: OpKind, template: &str, scope: &FillScope) -> String {
     let mut chosen: Vec<Option<Operand>> = Vec::new();
     let mut examples: Vec<String> = Vec::new();
-    replaced(template, &mut |place, role| match role {
-        Role::Operand => {
+    replace_placeholders(template, &mut |place, role| match role {
+        PlaceholderRole::Operand => {
             let class = kind.spec().operand_class(chosen.len());
             let operand = choose(class, scope, &chosen);
             let name = operand.as_ref().map_or(place, |it| &it.name).to_owned();
             chosen.push(operand);
             name
         }
-        Role::Type => {
+        PlaceholderRole::Type => {
             // The result of a cast has another type than its operand.
-            let is_number = matches!(family(place), "other" | "float");
-            let is_like = |it: &String| it != place && family(it) == family(place);
+            let is_number = matches!(type_family(place), "other" | "float");
+            let is_like = |it: &String| it != place && type_family(it) == type_family(place);
             let is_cast = is_number && examples.iter().any(is_like);
             examples.push(place.to_owned());
-            let ty = follows(place, &chosen).filter(|_| !is_cast);
+            let ty = type_for_example(place, &chosen).filter(|_| !is_cast);
             ty.unwrap_or(place).to_owned()
         }
-        Role::Other => place.to_owned(),
+        PlaceholderRole::Other => place.to_owned(),
     })
 }
 
 /// Returns the end of an op whose operands are written at the end of a line, such as
 /// ` : !noisy.i32`. `None` if an operand is missing, or if something follows them.
-pub(super) fn rest(line: &str, scope: &Scope) -> Option<String> {
+pub(super) fn missing_types(line: &str, scope: &FillScope) -> Option<String> {
     let (_, body) =
         line.split_once('=').filter(|it| it.0.trim().starts_with('%')).unwrap_or(("", line));
     let body = body.trim();
@@ -69,18 +69,18 @@ pub(super) fn rest(line: &str, scope: &Scope) -> Option<String> {
         let it = it.trim();
         let ty = scope.type_of(it)?.to_owned();
         let class = kind.spec().operand_class(n);
-        if !fits(class, &ty) {
+        if !is_in_class(class, &ty) {
             return None;
         }
-        written.push(Some(Operand { name: it.to_owned(), ty, is_fixed: is_fixed(class) }));
+        written.push(Some(Operand { name: it.to_owned(), ty, is_fixed: has_single_type(class) }));
     }
     let template = kind.spec().template();
     let (mut n_operands, mut end) = (0, 0);
     let mut before = 0;
     let mut tail = template.as_str();
-    while let Some((text, place, after)) = split(tail) {
+    while let Some((text, place, after)) = split_at_placeholder(tail) {
         before += text.len() + place.len() + 2 * '«'.len_utf8();
-        if role(place, after, n_operands) == Role::Operand {
+        if role(place, after, n_operands) == PlaceholderRole::Operand {
             (n_operands, end) = (n_operands + 1, before);
         }
         tail = after;
@@ -93,7 +93,7 @@ pub(super) fn rest(line: &str, scope: &Scope) -> Option<String> {
         return None;
     }
     let mut is_whole = true;
-    let out = replaced(&end, &mut |place, _| match follows(place, &written) {
+    let out = replace_placeholders(&end, &mut |place, _| match type_for_example(place, &written) {
         Some(ty) => ty.to_owned(),
         None => {
             is_whole = false;
@@ -108,37 +108,40 @@ pub(super) fn rest(line: &str, scope: &Scope) -> Option<String> {
 
 /// The role of a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum PlaceholderRole {
     Operand,
     Type,
     Other,
 }
 
-fn role(place: &str, after: &str, n_operands: usize) -> Role {
+fn role(place: &str, after: &str, n_operands: usize) -> PlaceholderRole {
     // A name before ` = ` or `:` is a definition, not an operand.
     let is_defined = after.starts_with(" = ") || after.starts_with(':');
     if place.starts_with('%') && !place.contains(' ') {
-        if is_defined { Role::Other } else { Role::Operand }
+        if is_defined { PlaceholderRole::Other } else { PlaceholderRole::Operand }
     } else if n_operands > 0 {
-        Role::Type
+        PlaceholderRole::Type
     } else {
-        Role::Other
+        PlaceholderRole::Other
     }
 }
 
 /// The text before the first placeholder of a template, the placeholder, and the text after it.
-pub(super) fn split(template: &str) -> Option<(&str, &str, &str)> {
+pub(super) fn split_at_placeholder(template: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = template.split_once('«')?;
     let (place, after) = rest.split_once('»')?;
     Some((before, place, after))
 }
 
 /// Replaces the texts of the placeholders of a template.
-fn replaced(template: &str, with: &mut dyn FnMut(&str, Role) -> String) -> String {
+fn replace_placeholders(
+    template: &str,
+    with: &mut dyn FnMut(&str, PlaceholderRole) -> String,
+) -> String {
     let (mut out, mut rest, mut n_operands) = (String::new(), template, 0);
-    while let Some((before, place, after)) = split(rest) {
+    while let Some((before, place, after)) = split_at_placeholder(rest) {
         let role = role(place, after, n_operands);
-        n_operands += usize::from(role == Role::Operand);
+        n_operands += usize::from(role == PlaceholderRole::Operand);
         out.push_str(&format!("{before}«{}»", with(place, role)));
         rest = after;
     }
@@ -146,14 +149,14 @@ fn replaced(template: &str, with: &mut dyn FnMut(&str, Role) -> String) -> Strin
 }
 
 /// Chooses the nearest value of a class that is not used yet, or the nearest.
-fn choose(class: TypeClass, scope: &Scope, chosen: &[Option<Operand>]) -> Option<Operand> {
+fn choose(class: TypeClass, scope: &FillScope, chosen: &[Option<Operand>]) -> Option<Operand> {
     let others = || chosen.iter().flatten().filter(|it| !it.is_fixed);
-    let is_fixed = is_fixed(class);
+    let is_fixed = has_single_type(class);
     // Operands of one family usually have the same type.
-    let is_like = |it: &&Operand, ty: &str| family(&it.ty) == family(ty);
+    let is_like = |it: &&Operand, ty: &str| type_family(&it.ty) == type_family(ty);
     let is_same =
         |ty: &str| is_fixed || others().filter(|it| is_like(it, ty)).all(|it| it.ty == ty);
-    let mut fitting = scope.0.iter().filter(|it| fits(class, &it.1) && is_same(&it.1));
+    let mut fitting = scope.0.iter().filter(|it| is_in_class(class, &it.1) && is_same(&it.1));
     let first = fitting.clone().next()?;
     let is_new = |it: &&(String, String)| chosen.iter().flatten().all(|other| other.name != it.0);
     let (name, ty) = fitting.find(is_new).unwrap_or(first);
@@ -161,13 +164,13 @@ fn choose(class: TypeClass, scope: &Scope, chosen: &[Option<Operand>]) -> Option
 }
 
 /// The type of an operand that replaces an example type in a template.
-fn follows<'a>(example: &str, chosen: &'a [Option<Operand>]) -> Option<&'a str> {
+fn type_for_example<'a>(example: &str, chosen: &'a [Option<Operand>]) -> Option<&'a str> {
     let free = chosen.iter().flatten().filter(|it| !it.is_fixed);
-    free.map(|it| &*it.ty).find(|ty| family(ty) == family(example))
+    free.map(|it| &*it.ty).find(|ty| type_family(ty) == type_family(example))
 }
 
 /// The family of a type. A type replaces example types of its own family only.
-fn family(ty: &str) -> &'static str {
+fn type_family(ty: &str) -> &'static str {
     match ty.find(|c: char| !c.is_ascii_lowercase()).map_or(ty, |at| &ty[..at]) {
         "memref" => "memref",
         "vector" => "vector",
@@ -177,12 +180,12 @@ fn family(ty: &str) -> &'static str {
 }
 
 /// True if the class has a single type. Such a type is never an example.
-fn is_fixed(class: TypeClass) -> bool {
+fn has_single_type(class: TypeClass) -> bool {
     matches!(class, TypeClass::Noisy | TypeClass::I1 | TypeClass::Index)
 }
 
 /// True if a type is in a class.
-fn fits(class: TypeClass, ty: &str) -> bool {
+fn is_in_class(class: TypeClass, ty: &str) -> bool {
     let width = |prefix: &str| ty.strip_prefix(prefix).and_then(|it| it.parse::<u32>().ok());
     match class {
         TypeClass::Noisy => ty == "!noisy.i32",
@@ -203,7 +206,7 @@ fn fits(class: TypeClass, ty: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn scope() -> Scope {
+    fn scope() -> FillScope {
         let of = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
         let all = [
             ("%m", "!noisy.i32"),
@@ -215,11 +218,11 @@ mod tests {
             ("%i", "index"),
             ("%f", "f32"),
         ];
-        Scope(all.iter().map(of).collect())
+        FillScope(all.iter().map(of).collect())
     }
 
     fn plain(kind: OpKind) -> String {
-        filled(kind, &kind.spec().template(), &scope()).replace(['«', '»'], "")
+        fill_template(kind, &kind.spec().template(), &scope()).replace(['«', '»'], "")
     }
 
     #[test]
@@ -231,13 +234,17 @@ mod tests {
         assert_eq!(plain(OpKind::MemrefStore), "memref.store %m, %b[%i] : memref<8xf32>");
         // The same value is used twice instead of a value of another type.
         assert_eq!(plain(OpKind::ArithAddf), "%r = arith.addf %f, %f : f32");
-        let none = filled(OpKind::NoisyMul, &OpKind::NoisyMul.spec().template(), &Scope::default());
+        let none = fill_template(
+            OpKind::NoisyMul,
+            &OpKind::NoisyMul.spec().template(),
+            &FillScope::default(),
+        );
         assert_eq!(none, OpKind::NoisyMul.spec().template());
     }
 
     #[test]
     fn types_follow_written_operands() {
-        let of = |line: &str| rest(line, &scope());
+        let of = |line: &str| missing_types(line, &scope());
         assert_eq!(of("  %r = noisy.mul %m, %m").as_deref(), Some(" : !noisy.i32"));
         assert_eq!(of("%r = noisy.encode %x").as_deref(), Some(" : i5 -> !noisy.i32"));
         assert_eq!(of("%r = arith.addi %w, %w").as_deref(), Some(" : i64"));

@@ -9,21 +9,22 @@ use crate::features::find::reference;
 use crate::features::write::rename;
 
 /// Maximum number of mentions that are edited together.
-const MAX: usize = 500;
+const MAX_MENTIONS: usize = 500;
 
 /// The mentions of the entity at an offset, without their sigils, if their texts are equal. Empty
 /// if there is only one.
-pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
+pub(crate) fn linked_ranges(source: &Source, offset: usize) -> Vec<Range<usize>> {
     let Some(mention) = cursor::mention_at(source, offset) else { return Vec::new() };
     if matches!(mention.entity, Entity::OpName(_)) {
         return Vec::new();
     }
-    let all = reference::named(source.ir(), mention.entity, MAX).unwrap_or_default();
-    if !all.iter().any(|it| it.defines) {
+    let all =
+        reference::mentions_of_name(source.ir(), mention.entity, MAX_MENTIONS).unwrap_or_default();
+    if !all.iter().any(|it| it.is_definition) {
         return Vec::new();
     }
     let bare = |range: Range<usize>| {
-        let name = rename::name_in(source, mention.entity, range);
+        let name = rename::name_range_in(source, mention.entity, range);
         name.start + 1..name.end
     };
     let mut out: Vec<_> = all.into_iter().map(|it| bare(it.range)).collect();

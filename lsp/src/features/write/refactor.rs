@@ -15,8 +15,8 @@ mod extract;
 mod form;
 mod inline;
 mod names;
-mod one;
 mod rename_values;
+mod single_op;
 mod text;
 
 use std::ops::Range;
@@ -29,10 +29,10 @@ use crate::features::find::cursor;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Kind {
-    /// See [`rename_values::number`].
+pub(crate) enum RefactorKind {
+    /// See [`rename_values::numbering_edits`].
     Number,
-    /// See [`rename_values::by_meaning`].
+    /// See [`rename_values::naming_edits`].
     Name,
     /// See [`extract`].
     Extract,
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
 /// An offered refactoring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refactoring {
-    pub kind: Kind,
+    pub kind: RefactorKind,
     /// The affected range, in bytes.
     pub range: Range<usize>,
     pub title: String,
@@ -80,38 +80,44 @@ pub(crate) fn offered(
     let mut out = Vec::new();
     let mut offer = |kind, title| out.push(Refactoring { kind, range: range.clone(), title });
     if is_in_head(document, function, range.start) {
-        if let Ok(all) = rename_values::values(document.ir(), function) {
-            offer(Kind::Number, format!("Rename all values of @{name} to %0, %1, ..."));
-            if rename_values::has_numbers(document, &all) {
+        if let Ok(all) = rename_values::renamable_values(document.ir(), function) {
+            offer(RefactorKind::Number, format!("Rename all values of @{name} to %0, %1, ..."));
+            if rename_values::has_numbered_values(document, &all) {
                 offer(
-                    Kind::Name,
+                    RefactorKind::Name,
                     format!("Give descriptive names to the numbered values of @{name}"),
                 );
             }
         }
         if clean::is_possible(document, function) {
-            offer(Kind::Clean, format!("Clean up @{name}: fold, merge and remove redundant ops"));
+            offer(
+                RefactorKind::Clean,
+                format!("Clean up @{name}: fold, merge and remove redundant ops"),
+            );
         }
         if contract::is_possible(document, function) {
             offer(
-                Kind::Contract,
+                RefactorKind::Contract,
                 format!("Declare noise bounds for the arguments of @{name}, from its calls"),
             );
         }
     }
-    if extract::ops(document, range).is_some() {
-        offer(Kind::Extract, "Extract into a function".to_owned());
+    if extract::selected_ops(document, range).is_some() {
+        offer(RefactorKind::Extract, "Extract into a function".to_owned());
     }
     if range.is_empty() {
         if let Some(callee) = inline::callee(document, range.start) {
-            offer(Kind::Inline, format!("Inline the call of @{}", document.function_name(callee)));
+            offer(
+                RefactorKind::Inline,
+                format!("Inline the call of @{}", document.function_name(callee)),
+            );
         }
         if let Some(title) = form::title(document, range.start) {
-            offer(Kind::Form, title);
+            offer(RefactorKind::Form, title);
         }
-        let here = diagnostics.iter().filter(|it| cursor::touch(&it.range, range));
+        let here = diagnostics.iter().filter(|it| cursor::is_touching(&it.range, range));
         let told: Vec<&str> = here.map(|it| it.code).collect();
-        for (kind, title) in one::offered(document, range.start, &told, is_asked) {
+        for (kind, title) in single_op::offered(document, range.start, &told, is_asked) {
             offer(kind, title);
         }
     }
@@ -121,38 +127,38 @@ pub(crate) fn offered(
 /// The edits of a refactoring, or the reason why there are none.
 pub(crate) fn edits(
     document: &Document,
-    kind: Kind,
+    kind: RefactorKind,
     range: &Range<usize>,
 ) -> Result<Vec<TextEdit>, String> {
     let function =
         cursor::function_at(document.ir(), range.start).ok_or("the function no longer exists")?;
     let mut edits = match kind {
-        Kind::Number => rename_values::number(document, function),
-        Kind::Name => rename_values::by_meaning(document, function),
-        Kind::Extract => extract::edits(document, range),
-        Kind::Inline => inline::edits(document, range.start),
-        Kind::Form => form::edits(document, range.start),
-        Kind::Contract => contract::edits(document, function),
-        Kind::Clean => clean::edits(document, function),
-        Kind::Merge | Kind::Fold | Kind::Hoist | Kind::Drop => {
-            one::edits(document, kind, range.start)
+        RefactorKind::Number => rename_values::numbering_edits(document, function),
+        RefactorKind::Name => rename_values::naming_edits(document, function),
+        RefactorKind::Extract => extract::edits(document, range),
+        RefactorKind::Inline => inline::edits(document, range.start),
+        RefactorKind::Form => form::edits(document, range.start),
+        RefactorKind::Contract => contract::edits(document, function),
+        RefactorKind::Clean => clean::edits(document, function),
+        RefactorKind::Merge | RefactorKind::Fold | RefactorKind::Hoist | RefactorKind::Drop => {
+            single_op::edits(document, kind, range.start)
         }
     }?;
     edits.sort_by_key(|it| it.range.start);
-    prove(document, kind, &edits)?;
+    check_laws(document, kind, &edits)?;
     Ok(edits)
 }
 
 /// Checks the laws of the module on a copy of the text.
-fn prove(document: &Document, kind: Kind, edits: &[TextEdit]) -> Result<(), String> {
+fn check_laws(document: &Document, kind: RefactorKind, edits: &[TextEdit]) -> Result<(), String> {
     let before = document.source().text().to_string();
-    let after = text::applied(&before, 0, edits).ok_or("two edits overlap")?;
+    let after = text::apply_edits(&before, 0, edits).ok_or("two edits overlap")?;
     let changed = Document::with_model(&after, document.model().clone());
     let found = errors(&changed);
     if let Some(error) = found.first().filter(|_| found.len() > errors(document).len()) {
         return Err(format!("the result would have an error: {}", error.message));
     }
-    let stays = matches!(kind, Kind::Number | Kind::Name | Kind::Form);
+    let stays = matches!(kind, RefactorKind::Number | RefactorKind::Name | RefactorKind::Form);
     if stays && print::generic(document.ir()) != print::generic(changed.ir()) {
         return Err("it would change the program".to_owned());
     }
@@ -170,7 +176,7 @@ fn errors(document: &Document) -> Vec<Diagnostic> {
 /// True if a function has an error other than too much noise.
 pub(crate) fn has_error(document: &Document, function: Op, diagnostics: &[Diagnostic]) -> bool {
     let range = document.ir().range(function);
-    diagnostics.iter().any(|it| is_error(it) && cursor::touch(&range, &it.range))
+    diagnostics.iter().any(|it| is_error(it) && cursor::is_touching(&range, &it.range))
 }
 
 /// True if an offset is in the header of a function, up to its name.

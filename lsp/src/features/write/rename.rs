@@ -4,47 +4,47 @@
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
-use noisy_syntax::identifier::{is_bare, is_suffix};
+use noisy_syntax::identifier::{is_bare_id, is_suffix_id};
 use noisy_syntax::lex::lex;
-use noisy_syntax::string::{bytes_of, text_of, unquoted};
+use noisy_syntax::string::{bytes_of_text, text_of_bytes, unquoted};
 use noisy_syntax::{Ir, Name, Op, OpKind, Region, Source, Token, TokenKind, Value};
 
 use crate::features::find::cursor::{self, Entity};
-use crate::features::find::definition::defining;
+use crate::features::find::definition::defining_op;
 use crate::features::find::reference;
 
 /// The name to rename, without its sigil and `#number`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct RenameTarget {
     /// The name under the cursor, including the sigil.
     pub range: Range<usize>,
     pub text: String,
 }
 
 /// The name that a rename at an offset would change.
-pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
-    let (entity, range) = named_at(source, offset)?;
-    defining(source.ir(), entity)?;
-    Some(Target { text: source.slice(range.clone()), range })
+pub(crate) fn rename_target(source: &Source, offset: usize) -> Option<RenameTarget> {
+    let (entity, range) = entity_named_at(source, offset)?;
+    defining_op(source.ir(), entity)?;
+    Some(RenameTarget { text: source.slice(range.clone()), range })
 }
 
 /// The entity whose name is at an offset, and the range of the name: of `@m::@f` the part at the
 /// offset, of `%a#1` the part without `#1`.
-fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
+fn entity_named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
     let mention = cursor::mention_at(source, offset)?;
     let is_definition =
-        || defining(source.ir(), mention.entity).is_some_and(|it| it.1 == mention.range);
+        || defining_op(source.ir(), mention.entity).is_some_and(|it| it.1 == mention.range);
     if !matches!(mention.entity, Entity::Symbol(_)) || is_definition() {
-        let range = name_in(source, mention.entity, mention.range);
+        let range = name_range_in(source, mention.entity, mention.range);
         return Some((mention.entity, range));
     }
-    let mut parts = parts(source, mention.op, mention.range).into_iter();
+    let mut parts = resolve_parts(source, mention.op, mention.range).into_iter();
     let part = parts.find(|it| it.range.start <= offset && offset <= it.range.end)?;
     Some((Entity::Symbol(part.target?), part.range))
 }
 
 /// The name within a mention: without `#1`, and of `@m::@f` only the part that names the entity.
-pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> Range<usize> {
+pub(crate) fn name_range_in(source: &Source, entity: Entity, range: Range<usize>) -> Range<usize> {
     let ir = source.ir();
     match entity {
         Entity::Value(value) => {
@@ -53,7 +53,7 @@ pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> R
         }
         Entity::Symbol(op) => {
             let name = ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
-            let mut names = names(source, &range).into_iter();
+            let mut names = names_of_reference(source, &range).into_iter();
             names.find(|it| it.1 == name).map_or(range, |it| it.0)
         }
         _ => range,
@@ -61,7 +61,7 @@ pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> R
 }
 
 /// The names of a symbol reference, with their ranges including sigils, quotes and escapes.
-fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
+fn names_of_reference(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
     let text = source.slice(range.clone());
     let tokens = lex(&text).tokens.into_iter().filter(|it| it.kind == TokenKind::At);
     let name = |it: Token| {
@@ -79,7 +79,7 @@ struct SymbolPart {
 
 /// The names of a symbol reference in an op, with their targets: the first name is resolved from
 /// the op, each further one inside the previous target.
-fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<SymbolPart> {
+fn resolve_parts(source: &Source, from: Op, range: Range<usize>) -> Vec<SymbolPart> {
     let ir = source.ir();
     let mut outer = None;
     let part = |(n, (range, name)): (usize, (Range<usize>, String))| {
@@ -96,18 +96,18 @@ fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<SymbolPart> {
         outer = target;
         SymbolPart { range, target }
     };
-    names(source, &range).into_iter().enumerate().map(part).collect()
+    names_of_reference(source, &range).into_iter().enumerate().map(part).collect()
 }
 
 /// All occurrences of the name of a value, without pack index, in textual order. The text of an
 /// `affine` op may contain an operand several times: `%m[%i, %i + 1]`.
-pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
+pub(crate) fn value_mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
     let ir = source.ir();
     let entity = Entity::Value(value);
-    let found = reference::named(ir, entity, usize::MAX).unwrap_or_default().into_iter();
-    let mut out: Vec<_> = found.map(|it| name_in(source, entity, it.range)).collect();
+    let found = reference::mentions_of_name(ir, entity, usize::MAX).unwrap_or_default().into_iter();
+    let mut out: Vec<_> = found.map(|it| name_range_in(source, entity, it.range)).collect();
     let name = format!("%{}", ir.interner.str(ir.value(value).name));
-    for value in cursor::pack(ir, value) {
+    for value in cursor::values_with_same_name(ir, value) {
         let users = ir.value(value).uses.iter().map(|it| it.0);
         for op in users.filter(|it| ir.op_name(*it).starts_with("affine.")) {
             let head = ir.head_range(op);
@@ -127,21 +127,21 @@ pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
 
 /// The mentions of an entity, including its definition; `None` if the definition is not in this
 /// file.
-fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
+fn all_mentions(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
     let ir = source.ir();
-    let (_, definition) = defining(ir, entity)?;
+    let (_, definition) = defining_op(ir, entity)?;
     let target = match entity {
         Entity::Symbol(target) => target,
-        Entity::Value(value) => return Some(mentions(source, value)),
+        Entity::Value(value) => return Some(value_mentions(source, value)),
         _ => {
-            let found = reference::named(ir, entity, usize::MAX)?;
+            let found = reference::mentions_of_name(ir, entity, usize::MAX)?;
             return Some(found.into_iter().map(|it| it.range).collect());
         }
     };
     let mut out = vec![definition];
     for op in reference::symbol_users(ir, target) {
         for &(.., span) in &ir.extra(op).symbol_uses {
-            let parts = parts(source, op, ir.absolute(op, span)).into_iter();
+            let parts = resolve_parts(source, op, ir.absolute(op, span)).into_iter();
             out.extend(parts.filter(|it| it.target == Some(target)).map(|it| it.range));
         }
     }
@@ -154,7 +154,7 @@ fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
 /// there are none.
 pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<TextEdit>, String> {
     let ir = source.ir();
-    let (entity, _) = named_at(source, offset).ok_or("there is nothing here to rename")?;
+    let (entity, _) = entity_named_at(source, offset).ok_or("there is nothing here to rename")?;
     let sigil = match entity {
         Entity::Value(_) => "%",
         Entity::Block(_) => "^",
@@ -167,8 +167,8 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     let is_symbol = matches!(entity, Entity::Symbol(_));
     let is_quoted = is_symbol && bare.len() >= 2 && bare.starts_with('"') && bare.ends_with('"');
     let bare =
-        if is_quoted { unquoted(bare) } else { text_of(bare.to_owned().into_bytes()).into() };
-    if bare.is_empty() || (!is_symbol && !is_suffix(&bare)) {
+        if is_quoted { unquoted(bare) } else { text_of_bytes(bare.to_owned().into_bytes()).into() };
+    if bare.is_empty() || (!is_symbol && !is_suffix_id(&bare)) {
         return Err(format!(
             "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
         ));
@@ -176,7 +176,7 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     // Some control characters end a string in MLIR. Bytes that are not UTF-8 are written as
     // escapes.
     let is_bad = |it: char| it.is_control() || "\"\\".contains(it);
-    if is_symbol && bytes_of(&bare).utf8_chunks().any(|it| it.valid().contains(is_bad)) {
+    if is_symbol && bytes_of_text(&bare).utf8_chunks().any(|it| it.valid().contains(is_bad)) {
         return Err(format!("{new:?} is not a name of a symbol"));
     }
     if matches!(entity, Entity::Alias(..)) && bare.contains('.') {
@@ -187,10 +187,10 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     if let Some(why) = conflict(ir, entity, &bare) {
         return Err(why);
     }
-    let places = places(source, entity).ok_or("its definition is not in this file")?;
+    let places = all_mentions(source, entity).ok_or("its definition is not in this file")?;
     let edits = places.into_iter().map(|range| {
         let is_string = is_symbol && source.slice(range.clone()).starts_with('"');
-        let text = match (is_string, is_symbol && !is_bare(&bare)) {
+        let text = match (is_string, is_symbol && !is_bare_id(&bare)) {
             (true, _) => format!("\"{bare}\""),
             (false, true) => format!("@\"{bare}\""),
             (false, false) => format!("{sigil}{bare}"),
@@ -205,7 +205,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
     match entity {
         Entity::Value(value) => {
             let name = ir.interner.find_name(new)?;
-            let own = cursor::pack(ir, value);
+            let own = cursor::values_with_same_name(ir, value);
             let is_other =
                 |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
             let region = ir.def_region(value);
@@ -257,7 +257,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
         Entity::Alias(from, old) => {
             let sigil = &ir.interner.str(old)[..1];
             let name = ir.interner.find_name(&format!("{sigil}{new}"))?;
-            let is_defined = name != old && defining(ir, Entity::Alias(from, name)).is_some();
+            let is_defined = name != old && defining_op(ir, Entity::Alias(from, name)).is_some();
             is_defined.then(|| format!("{sigil}{new} is defined already"))
         }
         Entity::OpName(_) => None,
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_an_access_names_twice_is_renamed_twice() {
+    fn renames_both_mentions_of_a_value_in_an_access() {
         let text = "func.func @f(%~i: index, %m: memref<8x8xi32>) {\n  %x = affine.load %m[%i, %i + 1] : memref<8x8xi32>\n  return\n}\n";
         let wanted = "func.func @f(%q: index, %m: memref<8x8xi32>) {\n  %x = affine.load %m[%q, %q + 1] : memref<8x8xi32>\n  return\n}\n";
         assert_eq!(renamed(text, "q").as_deref(), Ok(wanted));
     }
 
     #[test]
-    fn each_name_of_a_path_is_one_of_its_own() {
+    fn renames_single_names_of_a_path() {
         for (text, wanted) in [
             (
                 "module @a { func.func @~a() { return } }\n\"t.x\"() {c = @a::@a} : () -> ()\n",

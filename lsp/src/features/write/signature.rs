@@ -7,7 +7,7 @@ use noisy_syntax::lex::lex;
 use noisy_syntax::string::unquoted;
 use noisy_syntax::{AttrData, OpKind, TokenKind, TypeData, ValueData};
 
-use crate::features::words;
+use crate::features::texts;
 use crate::features::write::snippet;
 
 /// A signature, with the parameter at the cursor.
@@ -18,7 +18,7 @@ pub(crate) struct Signature {
     /// The parameters, as bytes of the label.
     pub parameters: Vec<Range<usize>>,
     /// Index of the current parameter.
-    pub active: usize,
+    pub active_parameter: usize,
     pub doc: String,
 }
 
@@ -28,12 +28,12 @@ pub(crate) fn signature(document: &Document, offset: usize) -> Option<Signature>
     let start = rope.line_to_byte(rope.byte_to_line(offset)).max(offset.saturating_sub(2000));
     let start = rope.char_to_byte(rope.byte_to_char(start));
     let before = document.source().slice(start..offset);
-    called(document, &before, offset).or_else(|| written(&before))
+    signature_of_call(document, &before, offset).or_else(|| signature_of_op(&before))
 }
 
 /// The signature of the callee, if the text ends in a call such as `... @f(%a, `.
-fn called(document: &Document, before: &str, offset: usize) -> Option<Signature> {
-    let (name, arguments) = call_that_is_open(before)?;
+fn signature_of_call(document: &Document, before: &str, offset: usize) -> Option<Signature> {
+    let (name, arguments) = unfinished_call(before)?;
     let ir = document.ir();
     let op = ir.item_at(offset).or_else(|| ir.item_at(offset.checked_sub(1)?))?;
     let function = ir.resolve_symbol(op, ir.interner.find_name(&unquoted(name))?)?;
@@ -69,7 +69,7 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
     Some(Signature {
         label,
         parameters,
-        active: arguments.matches(',').count(),
+        active_parameter: arguments.matches(',').count(),
         doc: String::new(),
     })
 }
@@ -102,7 +102,7 @@ fn declared_names(text: &str) -> Vec<String> {
 }
 
 /// The callee and the arguments so far, if a text ends in the arguments of a call.
-fn call_that_is_open(before: &str) -> Option<(&str, &str)> {
+fn unfinished_call(before: &str) -> Option<(&str, &str)> {
     let tokens = lex(before).tokens;
     let open = tokens.iter().rposition(|it| it.kind == TokenKind::LParen)?;
     let (name, rest) = (tokens.get(open.checked_sub(1)?)?, &tokens[open + 1..]);
@@ -113,13 +113,18 @@ fn call_that_is_open(before: &str) -> Option<(&str, &str)> {
 }
 
 /// The signature of the op whose operands are being written.
-fn written(before: &str) -> Option<Signature> {
+fn signature_of_op(before: &str) -> Option<Signature> {
     let body = before.rsplit('=').next()?.trim_start();
     let name = body.split([' ', '\t']).next().filter(|it| it.len() < body.len())?;
-    let (label, parameters) = snippet::shown(name)?;
+    let (label, parameters) = snippet::first_line_with_placeholders(name)?;
     let active = body[name.len()..].matches([',', ':']).count();
-    let doc = words::unwrapped(OpKind::of(name).spec().doc);
-    (active < parameters.len()).then_some(Signature { label, parameters, active, doc })
+    let doc = texts::join_lines(OpKind::of(name).spec().doc);
+    (active < parameters.len()).then_some(Signature {
+        label,
+        parameters,
+        active_parameter: active,
+        doc,
+    })
 }
 
 #[cfg(test)]
@@ -131,7 +136,10 @@ mod tests {
         let at = text.find('~').expect("a cursor");
         let document = Document::new(&text.replacen('~', "", 1));
         let it = signature(&document, at)?;
-        Some((it.label.clone(), it.label[it.parameters.get(it.active)?.clone()].to_owned()))
+        Some((
+            it.label.clone(),
+            it.label[it.parameters.get(it.active_parameter)?.clone()].to_owned(),
+        ))
     }
 
     #[test]
@@ -168,11 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn the_op_being_written() {
-        let found = written("  %0 = noisy.add %a, ")
-            .map(|it| (it.label.clone(), it.label[it.parameters[it.active].clone()].to_owned()));
+    fn shows_the_operands_of_an_unfinished_op() {
+        let found = signature_of_op("  %0 = noisy.add %a, ").map(|it| {
+            (it.label.clone(), it.label[it.parameters[it.active_parameter].clone()].to_owned())
+        });
         assert_eq!(found, Some(("noisy.add %a, %b : !noisy.i32".to_owned(), "%b".to_owned())));
-        assert_eq!(written("  %0 = noisy.add"), None);
-        assert_eq!(written("  %0 = noisy.add %a, %b, "), None);
+        assert_eq!(signature_of_op("  %0 = noisy.add"), None);
+        assert_eq!(signature_of_op("  %0 = noisy.add %a, %b, "), None);
     }
 }

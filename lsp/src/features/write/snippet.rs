@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_syntax::OpKind;
 
-use crate::features::write::fill::{self, Scope, split};
+use crate::features::write::fill::{self, FillScope, split_at_placeholder};
 
 /// The template of a known op, from its row.
 fn template(name: &str) -> Option<String> {
@@ -22,13 +22,13 @@ fn body(template: &str) -> &str {
 
 /// Converts the template of an op to a snippet of the protocol. `result` is the name of its result,
 /// if the snippet includes the result. Values in scope become its operands.
-pub(crate) fn snippet(name: &str, result: Option<&str>, scope: &Scope) -> Option<String> {
+pub(crate) fn snippet(name: &str, result: Option<&str>, scope: &FillScope) -> Option<String> {
     let kind = OpKind::of(name);
-    let whole = fill::filled(kind, &template(name)?, scope);
+    let whole = fill::fill_template(kind, &template(name)?, scope);
     let mut rest = if result.is_some() { &whole } else { body(&whole) };
     let mut out = String::new();
     let mut n = 0;
-    while let Some((before, place, after)) = split(rest) {
+    while let Some((before, place, after)) = split_at_placeholder(rest) {
         n += 1;
         let place = if place == "%r" { result.unwrap_or(place) } else { place };
         out.push_str(&format!("{before}${{{n}:{place}}}"));
@@ -38,11 +38,11 @@ pub(crate) fn snippet(name: &str, result: Option<&str>, scope: &Scope) -> Option
 }
 
 /// The first line of an op, and the ranges of its placeholders in bytes.
-pub(crate) fn shown(name: &str) -> Option<(String, Vec<Range<usize>>)> {
+pub(crate) fn first_line_with_placeholders(name: &str) -> Option<(String, Vec<Range<usize>>)> {
     let whole = template(name)?;
     let mut rest = body(&whole).lines().next()?;
     let (mut out, mut places) = (String::new(), Vec::new());
-    while let Some((before, place, after)) = split(rest) {
+    while let Some((before, place, after)) = split_at_placeholder(rest) {
         out.push_str(before);
         places.push(out.len()..out.len() + place.len());
         out.push_str(place);
@@ -62,7 +62,7 @@ mod tests {
     fn snippets_of_all_ops_are_read() {
         for kind in dialect::ALL {
             let name = kind.spec().name;
-            let text = snippet(name, Some("%9"), &Scope::default()).expect("a known op");
+            let text = snippet(name, Some("%9"), &FillScope::default()).expect("a known op");
             let mut plain = text.replace("$0", "");
             while let Some(at) = plain.find("${") {
                 let end = plain[at..].find('}').map_or(plain.len(), |it| at + it);

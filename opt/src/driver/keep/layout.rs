@@ -19,19 +19,19 @@ pub(super) fn indent_of(text: &str, at: usize) -> String {
 }
 
 /// Returns true if only white space precedes a byte on its line.
-pub(super) fn is_first(text: &str, at: usize) -> bool {
+pub(super) fn is_first_on_line(text: &str, at: usize) -> bool {
     text[line_start(text, at)..at].trim().is_empty()
 }
 
 /// Returns true if only white space or a comment follows a byte on its line.
-pub(super) fn is_last(text: &str, at: usize) -> bool {
+pub(super) fn is_last_on_line(text: &str, at: usize) -> bool {
     let rest = text[at..line_end(text, at)].trim();
     rest.is_empty() || rest.starts_with("//")
 }
 
 /// Extends a range to whole lines, with a comment after it, if no other text is on these lines.
-pub(super) fn lines(text: &str, range: &Range<usize>) -> Range<usize> {
-    if is_first(text, range.start) && is_last(text, range.end) {
+pub(super) fn line_span(text: &str, range: &Range<usize>) -> Range<usize> {
+    if is_first_on_line(text, range.start) && is_last_on_line(text, range.end) {
         line_start(text, range.start)..line_end(text, range.end)
     } else {
         range.clone()
@@ -39,7 +39,7 @@ pub(super) fn lines(text: &str, range: &Range<usize>) -> Range<usize> {
 }
 
 /// Returns the start of the comment lines directly above a line.
-pub(super) fn with_comments(text: &str, start: usize) -> usize {
+pub(super) fn start_with_comments(text: &str, start: usize) -> usize {
     let mut at = start;
     while at > 0 {
         let above = line_start(text, at - 1);

@@ -3,18 +3,18 @@
 use noisy_analyses::TextEdit;
 use noisy_syntax::{Op, OpKind, Region, Traits, Value};
 
-use super::{Keep, layout};
+use super::{SourceEdits, layout};
 
 /// The ops that are inserted between two items that stay in place.
 #[derive(Debug, Default)]
-struct Gap {
+struct InsertedOps {
     ops: Vec<Op>,
 }
 
-impl Keep<'_> {
+impl SourceEdits<'_> {
     /// Adds the edits of an op that stayed. Returns false if edits cannot express its change; then
     /// it is printed.
-    pub(super) fn op(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
+    pub(super) fn edit_op(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let (before, after) = (self.before, self.after);
         let (old, new) = (before.op(op), after.op(op));
         let n_written = out.len();
@@ -30,14 +30,16 @@ impl Keep<'_> {
             && new.regions.iter().all(|it| {
                 before.items(it.1).next().is_some() == after.items(it.1).next().is_some()
             });
-        let is_said =
-            is_same && self.results(op, out) && self.operands(op, out) && self.ways(op, out);
+        let is_said = is_same
+            && self.edit_results(op, out)
+            && self.edit_operands(op, out)
+            && self.edit_successors(op, out);
         if !is_said || self.is_strict && out.len() > n_written {
             out.truncate(n_written);
             return false;
         }
         for &(_, region) in &new.regions {
-            self.region(region, out);
+            self.edit_region(region, out);
         }
         true
     }
@@ -55,7 +57,7 @@ impl Keep<'_> {
     }
 
     /// Adds edits for results with new names. Returns false if edits are not possible.
-    fn results(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
+    fn edit_results(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let ir = self.source.ir();
         let data = ir.op(op);
         let mut at = 0;
@@ -77,7 +79,7 @@ impl Keep<'_> {
 
     /// Adds edits for operands that changed or have new names. Returns false if edits are not
     /// possible.
-    fn operands(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
+    fn edit_operands(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let (before, after, ir) = (self.before, self.after, self.source.ir());
         for (at, operand) in after.op(op).operands.iter().enumerate() {
             let (Some(new), Some(old)) = (operand.value, before.op(op).operands[at].value) else {
@@ -100,7 +102,7 @@ impl Keep<'_> {
     }
 
     /// Adds edits for changed successors. Returns false if edits are not possible.
-    fn ways(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
+    fn edit_successors(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let ir = self.source.ir();
         let (old, new) = (&self.before.extra(op).successors, &self.after.extra(op).successors);
         if old.len() != new.len() {
@@ -124,7 +126,7 @@ impl Keep<'_> {
     }
 
     /// Adds the edits of a label that stayed.
-    fn label(&self, label: Op, out: &mut Vec<TextEdit>) {
+    fn edit_label(&self, label: Op, out: &mut Vec<TextEdit>) {
         let (before, after) = (self.before, self.after);
         let block = after.label_block(label);
         let args = &after.block(block).args;
@@ -149,7 +151,8 @@ impl Keep<'_> {
             .iter()
             .map(|it| {
                 let ty = self.after.value(*it).ty;
-                let ty = self.within_room(|room| self.after.interner.bounded_type_text(ty, room));
+                let ty =
+                    self.within_print_limit(|room| self.after.interner.bounded_type_text(ty, room));
                 let name = self.names.values.get(it).map_or("%?", |it| it.as_str());
                 format!("{name}: {ty}")
             })
@@ -159,12 +162,12 @@ impl Keep<'_> {
 
     /// Returns true if an item is implicit in the text: the label of an entry block, or a
     /// terminator without operands.
-    fn is_unwritten(&self, item: Op) -> bool {
+    fn is_implicit(&self, item: Op) -> bool {
         let (before, after, ir) = (self.before, self.after, self.source.ir());
-        let is_old = item.index() < before.bounds().0
+        let is_old = item.index() < before.n_slots().0
             && before.is_alive(item)
             && before.op(item).kind == after.op(item).kind
-            && (item.index() >= ir.bounds().0 || !ir.is_alive(item));
+            && (item.index() >= ir.n_slots().0 || !ir.is_alive(item));
         match after.op(item).kind {
             OpKind::Label => {
                 let block = after.label_block(item);
@@ -175,38 +178,38 @@ impl Keep<'_> {
     }
 
     /// Adds the edits of the items of a region.
-    pub(super) fn region(&self, region: Region, out: &mut Vec<TextEdit>) {
+    pub(super) fn edit_region(&self, region: Region, out: &mut Vec<TextEdit>) {
         let (after, ir) = (self.after, self.source.ir());
-        let old: Vec<Op> = if region.index() < ir.bounds().3 && self.is_written(region) {
+        let old: Vec<Op> = if region.index() < ir.n_slots().3 && self.is_region_in_text(region) {
             ir.items(region).collect()
         } else {
             self.before.items(region).filter(|&it| self.before.origin(it).is_some()).collect()
         };
         let rank: rustc_hash::FxHashMap<Op, usize> =
             old.iter().enumerate().map(|(n, &it)| (it, n)).collect();
-        let new: Vec<Op> = after.items(region).filter(|&it| !self.is_unwritten(it)).collect();
+        let new: Vec<Op> = after.items(region).filter(|&it| !self.is_implicit(it)).collect();
         let ranks: Vec<Option<usize>> =
             new.iter().map(|it| rank.get(it).copied().filter(|_| self.stays(*it))).collect();
-        let in_place = rising(&ranks);
+        let in_place = longest_increasing(&ranks);
         let mut stays = vec![false; old.len()];
-        let mut gaps: Vec<Gap> = vec![Gap::default()];
+        let mut gaps: Vec<InsertedOps> = vec![InsertedOps::default()];
         let mut anchors: Vec<Op> = Vec::new();
         for (at, &item) in new.iter().enumerate() {
             if let Some(rank) = ranks[at].filter(|_| in_place[at]) {
                 stays[rank] = true;
                 anchors.push(item);
-                gaps.push(Gap::default());
+                gaps.push(InsertedOps::default());
             } else if let Some(gap) = gaps.last_mut() {
                 gap.ops.push(item);
             }
         }
         for (rank, &item) in old.iter().enumerate() {
             if !stays[rank] {
-                let range = layout::lines(self.text, &self.range(item));
+                let range = layout::line_span(self.text, &self.range(item));
                 let has_moved =
                     self.stays(item) && after.is_alive(item) && after.op(item).kind.is_op();
-                let start = if has_moved && layout::is_first(self.text, range.start) {
-                    layout::with_comments(self.text, range.start)
+                let start = if has_moved && layout::is_first_on_line(self.text, range.start) {
+                    layout::start_with_comments(self.text, range.start)
                 } else {
                     range.start
                 };
@@ -215,8 +218,8 @@ impl Keep<'_> {
         }
         for &item in &anchors {
             if after.op(item).kind == OpKind::Label {
-                self.label(item, out);
-            } else if !self.op(item, out) {
+                self.edit_label(item, out);
+            } else if !self.edit_op(item, out) {
                 let range = self.range(item);
                 let indent = layout::indent_of(self.text, range.start);
                 out.push(TextEdit { range, text: self.printed(item, &indent) });
@@ -227,29 +230,29 @@ impl Keep<'_> {
                 continue;
             }
             let previous = at.checked_sub(1).map(|it| anchors[it]);
-            self.fill(region, gap, previous, anchors.get(at).copied(), out);
+            self.insert_ops(region, gap, previous, anchors.get(at).copied(), out);
         }
     }
 
     /// Returns true if a region belongs to the same op in the text.
-    fn is_written(&self, region: Region) -> bool {
+    fn is_region_in_text(&self, region: Region) -> bool {
         self.source.ir().region(region).parent.is_some()
             && self.before.region(region).parent == self.source.ir().region(region).parent
     }
 
     /// Inserts ops after the item `previous` or before the item `next`, which stay in place.
     /// Without either, inserts them at the start of the region.
-    fn fill(
+    fn insert_ops(
         &self,
         region: Region,
-        gap: &Gap,
+        gap: &InsertedOps,
         previous: Option<Op>,
         next: Option<Op>,
         out: &mut Vec<TextEdit>,
     ) {
         let text = self.text;
         let texts = |indent: &str| -> Vec<String> {
-            gap.ops.iter().map(|&it| self.rendered(it, indent)).collect()
+            gap.ops.iter().map(|&it| self.inserted_text(it, indent)).collect()
         };
         let whole_lines = |indent: &str| -> String {
             let mut out = String::new();
@@ -276,7 +279,7 @@ impl Keep<'_> {
                     _ => indent + "  ",
                 };
             }
-            if layout::is_last(text, end) {
+            if layout::is_last_on_line(text, end) {
                 let at = layout::line_end(text, end);
                 let missing = if text[..at].ends_with('\n') { "" } else { "\n" };
                 let lines = format!("{missing}{}", whole_lines(&indent));
@@ -290,8 +293,8 @@ impl Keep<'_> {
         if let Some(next) = next {
             let start = self.range(next).start;
             let indent = layout::indent_of(text, start);
-            if layout::is_first(text, start) {
-                let at = layout::with_comments(text, layout::line_start(text, start));
+            if layout::is_first_on_line(text, start) {
+                let at = layout::start_with_comments(text, layout::line_start(text, start));
                 out.push(TextEdit { range: at..at, text: whole_lines(&indent) });
             } else {
                 let inserted = format!("{} ", texts(&indent).join(" "));
@@ -308,7 +311,7 @@ impl Keep<'_> {
         let Some(tail) = self.range_of_region(holder, own) else { return };
         let indent = layout::indent_of(text, tail) + "  ";
         let lines = whole_lines(&indent);
-        if layout::is_last(text, tail) {
+        if layout::is_last_on_line(text, tail) {
             let at = layout::line_end(text, tail);
             out.push(TextEdit { range: at..at, text: lines });
         } else {
@@ -324,7 +327,7 @@ impl Keep<'_> {
     }
 
     /// Returns the text of an item that is inserted into a region. A moved item keeps its text.
-    pub(super) fn rendered(&self, item: Op, indent: &str) -> String {
+    pub(super) fn inserted_text(&self, item: Op, indent: &str) -> String {
         if self.after.op(item).kind == OpKind::Label {
             return self.label_text(item);
         }
@@ -332,7 +335,7 @@ impl Keep<'_> {
             return self.printed(item, indent);
         }
         let mut edits = Vec::new();
-        if !self.op(item, &mut edits) {
+        if !self.edit_op(item, &mut edits) {
             return self.printed(item, indent);
         }
         let range = self.range(item);
@@ -345,12 +348,12 @@ impl Keep<'_> {
         let mut out = TextEdit::apply_all(&edits, text);
         let old = layout::indent_of(self.text, range.start);
         out = layout::reindented(&out, &old, indent);
-        let lines = layout::lines(self.text, &range);
-        if lines == range || !layout::is_first(self.text, range.start) {
+        let lines = layout::line_span(self.text, &range);
+        if lines == range || !layout::is_first_on_line(self.text, range.start) {
             return out;
         }
         let behind = self.text[range.end..lines.end].trim_end();
-        let above = layout::with_comments(self.text, lines.start)..lines.start;
+        let above = layout::start_with_comments(self.text, lines.start)..lines.start;
         let mut comments = String::new();
         for (n, line) in self.text[above].lines().enumerate() {
             comments.push_str(if n > 0 { indent } else { "" });
@@ -366,7 +369,7 @@ impl Keep<'_> {
 }
 
 /// Marks the elements of a longest increasing subsequence.
-fn rising(ranks: &[Option<usize>]) -> Vec<bool> {
+fn longest_increasing(ranks: &[Option<usize>]) -> Vec<bool> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; ranks.len()];
     for (at, rank) in ranks.iter().enumerate() {

@@ -3,11 +3,11 @@
 
 use noisy_syntax::{Op, Region, Traits};
 
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
 use crate::patterns;
-use crate::rewrite::constants::Uniqued;
-use crate::rewrite::greedy::{self, Config, NotConverged, Patterns};
-use crate::rewrite::regions::Simplify;
+use crate::rewrite::constants::UniquedConstants;
+use crate::rewrite::greedy::{self, GreedyConfig, NotConverged, Patterns};
+use crate::rewrite::regions::SimplificationLevel;
 use crate::rewrite::{Rewriter, preorder};
 
 pub(crate) const PASSES: &[PassInfo] = &[
@@ -111,14 +111,18 @@ const TEST_OPTIONS: &[OptionInfo] = &[
     },
 ];
 
-fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    let config = Config {
-        top_down: options.is_on("top-down"),
-        folds: true,
+fn canonicalize(
+    cx: &mut PassContext<'_>,
+    op: Op,
+    options: &PassOptions,
+) -> Result<(), PassFailure> {
+    let config = GreedyConfig {
+        is_top_down: options.is_on("top-down"),
+        is_folding: true,
         simplify: match options.text("region-simplify") {
-            "disabled" => Simplify::Disabled,
-            "aggressive" => Simplify::Aggressive,
-            _ => Simplify::Normal,
+            "disabled" => SimplificationLevel::Disabled,
+            "aggressive" => SimplificationLevel::Aggressive,
+            _ => SimplificationLevel::Normal,
         },
         max_iterations: limit(options, "max-iterations"),
         max_rewrites: limit(options, "max-num-rewrites"),
@@ -140,11 +144,15 @@ fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), F
 
 /// Runs the greedy driver with folds alone. MLIR's patterns are for its test dialect, whose ops are
 /// opaque here.
-fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    let config = Config {
-        top_down: options.is_on("top-down"),
-        folds: true,
-        simplify: Simplify::Aggressive,
+fn test_patterns(
+    cx: &mut PassContext<'_>,
+    op: Op,
+    options: &PassOptions,
+) -> Result<(), PassFailure> {
+    let config = GreedyConfig {
+        is_top_down: options.is_on("top-down"),
+        is_folding: true,
+        simplify: SimplificationLevel::Aggressive,
         max_iterations: limit(options, "max-iterations"),
         max_rewrites: None,
     };
@@ -152,29 +160,29 @@ fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), 
 }
 
 /// Returns a numeric option; `None`, no limit, if it is negative.
-fn limit(options: &Options, name: &str) -> Option<usize> {
+fn limit(options: &PassOptions, name: &str) -> Option<usize> {
     options.int(name).and_then(|it| usize::try_from(it).ok())
 }
 
 /// Runs the greedy driver on each region of an op.
 pub(crate) fn rewrite(
-    cx: &mut Context<'_>,
+    cx: &mut PassContext<'_>,
     op: Op,
     patterns: &Patterns,
-    config: Config,
+    config: GreedyConfig,
     must_converge: bool,
-) -> Result<(), Failure> {
+) -> Result<(), PassFailure> {
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     for region in regions {
         match greedy::rewrite_region(cx.ir, region, patterns, config, cx.actions) {
             Err(NotConverged { patterns }) if !patterns.is_empty() => {
-                return Err(Failure(Some(format!(
+                return Err(PassFailure(Some(format!(
                     "greedy pattern rewrite did not converge: these patterns undo each other: {}",
                     patterns.join(", ")
                 ))));
             }
             Err(_) if must_converge => {
-                return Err(Failure(Some(
+                return Err(PassFailure(Some(
                     "greedy pattern rewrite did not converge within the maximum number of iterations"
                         .to_owned(),
                 )));
@@ -186,22 +194,22 @@ pub(crate) fn rewrite(
 }
 
 /// Folds each op once, from the end, and merges equal constants.
-fn fold_all(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn fold_all(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     for region in regions {
         let ops = preorder(cx.ir, region);
         let mut rewriter = Rewriter::new(cx.ir);
-        let mut uniqued = Uniqued::default();
+        let mut uniqued = UniquedConstants::default();
         for op in ops.into_iter().rev() {
             if rewriter.ir.op(op).kind.has(Traits::CONSTANT) {
                 let result = rewriter.ir.op(op).results[0];
                 let ty = rewriter.ty(result);
                 let attr = rewriter.ir.attr(op, "value");
-                let value = attr.and_then(|it| uniqued.get(&mut rewriter, it, ty, op));
+                let value = attr.and_then(|it| uniqued.get_or_create(&mut rewriter, it, ty, op));
                 if let Some(value) = value.filter(|&it| it != result) {
                     rewriter.replace(op, &[value]);
                 }
-            } else if !rewriter.fold_into(op, &mut uniqued) {
+            } else if !rewriter.try_fold_uniqued(op, &mut uniqued) {
                 rewriter.order_operands(op);
             }
         }
@@ -214,7 +222,7 @@ fn fold_all(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn dce(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut n = 0;
     for region in regions {
@@ -222,17 +230,17 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         for op in ops.into_iter().rev() {
             let is_dead =
                 cx.ir.is_alive(op) && noisy_analyses::facts::effects::is_trivially_dead(cx.ir, op);
-            if is_dead && cx.actions.goes_on() {
+            if is_dead && cx.actions.is_within_limit() {
                 let at = cx.actions.target(cx.ir, op);
-                cx.ir.erase(op).map_err(|it| Failure(Some(it.to_string())))?;
+                cx.ir.erase(op).map_err(|it| PassFailure(Some(it.to_string())))?;
                 n += 1;
-                cx.actions.step(cx.ir, "nothing uses it", || at);
+                cx.actions.record_step(cx.ir, "nothing uses it", || at);
             }
         }
     }
     if n == 0 {
         cx.analyses.preserve_all();
     }
-    cx.count("num-erased - Number of ops erased", n);
+    cx.add_statistic("num-erased - Number of ops erased", n);
     Ok(())
 }

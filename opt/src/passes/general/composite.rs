@@ -2,7 +2,7 @@
 
 use noisy_syntax::{Op, print};
 
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, PassInfo};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo};
 
 const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
@@ -35,8 +35,8 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
         let name = options.text("name").to_owned();
         let max = options.int("max-iterations").unwrap_or(10);
         let around = cx.actions.pass().to_owned();
-        if cx.actions.begins_pass(&name, cx.ir, op) {
-            cx.actions.ends_pass(&around);
+        if cx.actions.begin_pass(&name, cx.ir, op) {
+            cx.actions.end_pass(&around);
         }
         fixed_point(cx, op, &name, options.text("pipeline"), max)
     },
@@ -44,19 +44,21 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
 
 /// Runs a pipeline on an op until the op does not change.
 fn fixed_point(
-    cx: &mut Context<'_>,
+    cx: &mut PassContext<'_>,
     op: Op,
     name: &str,
     pipeline: &str,
     max: i64,
-) -> Result<(), Failure> {
-    let run = (cx.nested)(pipeline)?;
+) -> Result<(), PassFailure> {
+    let run = (cx.parse_nested)(pipeline)?;
     for _ in 0..max {
-        let before = print::op_in(cx.ir, op, cx.style);
+        let before = print::op_in_style(cx.ir, op, cx.style);
         run(cx, op)?;
-        if print::op_in(cx.ir, op, cx.style) == before {
+        if print::op_in_style(cx.ir, op, cx.style) == before {
             return Ok(());
         }
     }
-    Err(Failure(Some(format!("Composite pass \"{name}\" did not converge in {max} iterations"))))
+    Err(PassFailure(Some(format!(
+        "Composite pass \"{name}\" did not converge in {max} iterations"
+    ))))
 }

@@ -3,11 +3,11 @@
 //! *Law* and *cost*: see [`noisy_analyses::facts::same`].
 
 use noisy_analyses::facts::effects;
-use noisy_analyses::facts::same::{Walk, WalkEvent};
+use noisy_analyses::facts::same::{DominanceWalk, WalkEvent};
 use noisy_syntax::{Op, Traits};
 
-use crate::actions::place;
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::actions::target_of;
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 use crate::rewrite::Rewriter;
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
@@ -19,14 +19,14 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
     cx.timing.enter("(A) DominanceInfo");
     cx.timing.leave();
     let mut rewriter = Rewriter::new(cx.ir);
-    let mut walk = Walk::new(rewriter.ir, op);
+    let mut walk = DominanceWalk::new(rewriter.ir, op);
     let (mut n_replaced, mut n_dead) = (0, 0);
     let mut dead: Vec<Op> = Vec::new();
-    while let Some(next) = walk.step().filter(|_| cx.actions.goes_on()) {
+    while let Some(next) = walk.step().filter(|_| cx.actions.is_within_limit()) {
         let op = match next {
             WalkEvent::Op(op) => op,
             WalkEvent::Region(region) => {
@@ -50,23 +50,24 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             }
             dead.push(op);
             n_replaced += 1;
-            cx.actions
-                .step(rewriter.ir, "another op computes the same value", || place(rewriter.ir, op));
+            cx.actions.record_step(rewriter.ir, "another op computes the same value", || {
+                target_of(rewriter.ir, op)
+            });
         } else {
             walk.enter_op(ir, op);
         }
     }
     for op in dead {
-        if rewriter.ir.is_alive(op) && cx.actions.goes_on() {
+        if rewriter.ir.is_alive(op) && cx.actions.is_within_limit() {
             let at = cx.actions.target(rewriter.ir, op);
             rewriter.erase(op);
-            cx.actions.step(rewriter.ir, "nothing uses it", || at);
+            cx.actions.record_step(rewriter.ir, "nothing uses it", || at);
         }
     }
     if n_replaced + n_dead == 0 {
         cx.analyses.preserve_all();
     }
-    cx.count("num-cse'd - Number of operations CSE'd", n_replaced);
-    cx.count("num-dce'd - Number of operations DCE'd", n_dead);
+    cx.add_statistic("num-cse'd - Number of operations CSE'd", n_replaced);
+    cx.add_statistic("num-dce'd - Number of operations DCE'd", n_dead);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `inline`: replaces calls by the bodies of their callees.
+//! `inline_call`: replaces calls by the bodies of their callees.
 //!
 //! Callees are processed before their callers, so that copied bodies are final. *Law.* Directly and
 //! indirectly recursive functions are not inlined. Private functions without uses are erased.
@@ -7,21 +7,21 @@
 //! them is reported.
 
 use noisy_dataflow::flow;
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::passes::general::canonicalize::rewrite;
-use crate::passes::general::symbols::{Visibility, is_owned, symbol, visibility};
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::passes::general::symbols::{Visibility, is_owned, symbol_name, visibility};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
 use crate::patterns;
-use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::{Rewriter, nested, operands, preorder};
+use crate::rewrite::greedy::{GreedyConfig, Patterns};
+use crate::rewrite::{Rewriter, nested_ops, operands, preorder};
 
 /// Maximum number of copied ops: the larger one of a constant, and of a multiple of the ops of the
 /// program.
-const MOST_OPS: usize = 400_000;
-const MOST_TIMES: usize = 8;
+const MAX_OPS: usize = 400_000;
+const MAX_GROWTH: usize = 8;
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "inline",
@@ -45,15 +45,15 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    let mut functions = nested(cx.ir, op);
-    let room = MOST_OPS.max(MOST_TIMES * functions.len());
+fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
+    let mut functions = nested_ops(cx.ir, op);
+    let room = MAX_OPS.max(MAX_GROWTH * functions.len());
     functions.retain(|&it| cx.ir.op(it).kind == OpKind::FuncFunc);
     let (order, circular) = bottom_up(cx.ir, &functions);
     let pipeline = options.text("default-pipeline").to_owned();
     let patterns = Patterns::new(patterns::all());
     let is_other = !matches!(&*pipeline, "" | "canonicalize");
-    let run = is_other.then(|| (cx.nested)(&format!("func.func({pipeline})"))).transpose()?;
+    let run = is_other.then(|| (cx.parse_nested)(&format!("func.func({pipeline})"))).transpose()?;
     let mut n_copied = 0;
     let mut has_left = false;
     // Number of ops of each finished function.
@@ -61,7 +61,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let mut n = 0;
     for function in order {
         loop {
-            let calls: Vec<Op> = nested(cx.ir, function)
+            let calls: Vec<Op> = nested_ops(cx.ir, function)
                 .into_iter()
                 .filter(|&it| cx.ir.op(it).kind == OpKind::FuncCall)
                 .collect();
@@ -70,7 +70,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                 let Some(callee) = flow::callee(cx.ir, call) else { continue };
                 // Calls of recursive functions are not inlined.
                 let may_inline = !circular.contains(&callee)
-                    && flow::body(cx.ir, callee).is_some()
+                    && flow::function_body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
                     && cx.ir.attr(callee, "no_inline").is_none()
                     // Symbols in the body resolve to the same ops at the call.
@@ -78,7 +78,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                 if !may_inline {
                     continue;
                 }
-                let size = *sizes.entry(callee).or_insert_with(|| nested(cx.ir, callee).len());
+                let size = *sizes.entry(callee).or_insert_with(|| nested_ops(cx.ir, callee).len());
                 if size > room - n_copied {
                     if !std::mem::replace(&mut has_left, true) {
                         let text = format!(
@@ -88,13 +88,17 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                     }
                     continue;
                 }
-                if cx.actions.goes_on() {
+                if cx.actions.is_within_limit() {
                     let at = cx.actions.target(cx.ir, call);
-                    if inline(cx.ir, call, callee) {
+                    if inline_call(cx.ir, call, callee) {
                         is_changed = true;
                         n_copied += size;
                         n += 1;
-                        cx.actions.step(cx.ir, "the body of the callee replaces the call", || at);
+                        cx.actions.record_step(
+                            cx.ir,
+                            "the body of the callee replaces the call",
+                            || at,
+                        );
                     }
                 }
             }
@@ -103,7 +107,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
             }
         }
         if pipeline == "canonicalize" {
-            rewrite(cx, function, &patterns, Config::default(), false)?;
+            rewrite(cx, function, &patterns, GreedyConfig::default(), false)?;
         } else if let Some(run) = &run {
             run(cx, function)?;
         }
@@ -116,26 +120,30 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
             if !cx.ir.is_alive(function)
                 || visibility(cx.ir, function) != Visibility::Private
                 || !is_owned(cx.ir, function)
-                || !cx.actions.goes_on()
+                || !cx.actions.is_within_limit()
             {
                 continue;
             }
-            let Some(name) = symbol(cx.ir, function) else { continue };
+            let Some(name) = symbol_name(cx.ir, function) else { continue };
             let is_used = cx.ir.symbol_users(name).iter().any(|&it| it != function);
             let at = cx.actions.target(cx.ir, function);
-            if !is_used && flow::body(cx.ir, function).is_some() && cx.ir.erase(function).is_ok() {
+            if !is_used
+                && flow::function_body(cx.ir, function).is_some()
+                && cx.ir.erase(function).is_ok()
+            {
                 is_changed = true;
-                cx.actions.step(cx.ir, "nothing calls it", || at);
+                cx.actions.record_step(cx.ir, "nothing calls it", || at);
             }
         }
     }
-    cx.count("num-inlined - Number of calls inlined", n);
+    cx.add_statistic("num-inlined - Number of calls inlined", n);
     Ok(())
 }
 
 /// Returns the functions that a function calls.
 fn callees(ir: &Ir, function: Op) -> Vec<Op> {
-    let calls = nested(ir, function).into_iter().filter(|&it| ir.op(it).kind == OpKind::FuncCall);
+    let calls =
+        nested_ops(ir, function).into_iter().filter(|&it| ir.op(it).kind == OpKind::FuncCall);
     calls.filter_map(|it| flow::callee(ir, it)).collect()
 }
 
@@ -187,8 +195,8 @@ fn bottom_up(ir: &Ir, functions: &[Op]) -> (Vec<Op>, FxHashSet<Op>) {
 }
 
 /// Inlines a call. Returns false if that is impossible.
-fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
-    let Some(body) = flow::body(ir, callee) else { return false };
+fn inline_call(ir: &mut Ir, call: Op, callee: Op) -> bool {
+    let Some(body) = flow::function_body(ir, callee) else { return false };
     let blocks = ir.blocks(body);
     let inputs = operands(ir, call);
     let Some(&entry) = blocks.first() else { return false };
@@ -225,7 +233,7 @@ fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
             return false;
         }
         for &op in ops {
-            rewriter.clone_op(op, Point::Before(call), &mut values);
+            rewriter.clone_op(op, InsertionPoint::Before(call), &mut values);
         }
         let results: Vec<Value> = operands(rewriter.ir, end)
             .into_iter()
@@ -275,7 +283,7 @@ fn inline_blocks(
             if rewriter.ir.op(op).kind.has(Traits::TERMINATOR) {
                 branches.push((op, to));
             } else {
-                copied.push(rewriter.clone_op(op, Point::End(to), &mut values));
+                copied.push(rewriter.clone_op(op, InsertionPoint::End(to), &mut values));
             }
         }
     }
@@ -300,7 +308,7 @@ fn inline_blocks(
         let own: Vec<Value> =
             rewriter.ir.own_operands(op).into_iter().map(|it| of(it, &values)).collect();
         if rewriter.ir.op(op).kind == OpKind::FuncReturn {
-            rewriter.insert(NewOp::new("cf.br").successor(behind, &own), Point::End(to));
+            rewriter.insert(NewOp::new("cf.br").successor(behind, &own), InsertionPoint::End(to));
             continue;
         }
         let mut new = NewOp::new(rewriter.ir.op_name(op)).operands(&own);
@@ -315,7 +323,7 @@ fn inline_blocks(
                 rewriter.ir.passed_operands(op, at).into_iter().map(|it| of(it, &values)).collect();
             new = new.successor(*target, &passed);
         }
-        rewriter.insert(new, Point::End(to));
+        rewriter.insert(new, InsertionPoint::End(to));
     }
     let entry = copies[&blocks[0]];
     // The entry block of a function has no predecessors.

@@ -4,12 +4,12 @@
 //! has no iteration. *Cost.* Linear: each op is visited once per loop that it leaves.
 
 use noisy_analyses::facts::invariant::{can_leave_loop, is_loop};
-use noisy_syntax::rewrite::Point;
+use noisy_syntax::rewrite::InsertionPoint;
 use noisy_syntax::{Ir, Op};
 
-use crate::actions::{Actions, place};
-use crate::passes::{Context, Failure, Options, PassInfo};
-use crate::rewrite::nested;
+use crate::actions::{Actions, target_of};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::nested_ops;
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "loop-invariant-code-motion",
@@ -20,15 +20,15 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let mut loops = nested(cx.ir, op);
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let mut loops = nested_ops(cx.ir, op);
     loops.retain(|&it| is_loop(cx.ir, it));
     let mut n = 0;
     // Inner loops first, so that their ops may leave outer loops, too.
     for it in loops.into_iter().rev() {
         n += hoist(cx.ir, it, cx.actions);
     }
-    cx.count("num-hoisted - Number of ops moved out of loops", n);
+    cx.add_statistic("num-hoisted - Number of ops moved out of loops", n);
     Ok(())
 }
 
@@ -41,13 +41,13 @@ fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
         // visited.
         let ops: Vec<Op> = ir.items(region).filter(|&it| ir.op(it).kind.is_op()).collect();
         for op in ops {
-            if !actions.goes_on() {
+            if !actions.is_within_limit() {
                 return n;
             }
             if can_leave_loop(ir, op, of, &|_| false) {
-                ir.move_op(op, Point::Before(of));
+                ir.move_op(op, InsertionPoint::Before(of));
                 n += 1;
-                actions.step(ir, "does not change in the loop", || place(ir, op));
+                actions.record_step(ir, "does not change in the loop", || target_of(ir, op));
             }
         }
     }

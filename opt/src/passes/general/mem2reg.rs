@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use noisy_analyses::facts::values::{element_type, to_attr};
 use noisy_dataflow::cfg::Cfg;
 use noisy_integers::constant::Constant;
-use noisy_integers::elements::Lists;
+use noisy_integers::elements::ElementLists;
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{Attr, Block, Dim, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
 use rustc_hash::FxHashMap;
 
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::regions::forwarded_kind;
-use crate::rewrite::{Rewriter, nested, operand};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::regions::first_forwarded_operand;
+use crate::rewrite::{Rewriter, nested_ops, operand};
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "mem2reg",
@@ -37,18 +37,18 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let mut slots = nested(cx.ir, op);
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let mut slots = nested_ops(cx.ir, op);
     slots.retain(|&it| cx.ir.op(it).kind == OpKind::MemrefAlloca);
     let mut graphs = FxHashMap::default();
-    let mut passed = Passed::default();
+    let mut passed = PassedValues::default();
     let (mut n_slots, mut n_arguments) = (0, 0);
     for it in slots {
-        let Some(slot) = Slot::of(cx.ir, it) else { continue };
+        let Some(slot) = MemorySlot::of(cx.ir, it) else { continue };
         let region = cx.ir.op(it).parent;
-        let graph = graphs.entry(region).or_insert_with(|| Graph::new(cx.ir, region));
-        let Some(ways) = Ways::of(cx.ir, graph, &slot) else { continue };
-        if !cx.actions.goes_on() {
+        let graph = graphs.entry(region).or_insert_with(|| SlotRegion::new(cx.ir, region));
+        let Some(ways) = SlotDataflow::of(cx.ir, graph, &slot) else { continue };
+        if !cx.actions.is_within_limit() {
             break;
         }
         let at = cx.actions.target(cx.ir, it);
@@ -58,27 +58,30 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         if cx.actions.is_watched() {
             passed.write(cx.ir);
         }
-        cx.actions.step(cx.ir, "its loads become the stored values", || at);
+        cx.actions.record_step(cx.ir, "its loads become the stored values", || at);
     }
     passed.write(cx.ir);
     if n_slots == 0 {
         cx.analyses.preserve_all();
     }
-    cx.count("new block args - Total amount of new block argument inserted in blocks", n_arguments);
-    cx.count("promoted slots - Total amount of memory slot promoted", n_slots);
+    cx.add_statistic(
+        "new block args - Total amount of new block argument inserted in blocks",
+        n_arguments,
+    );
+    cx.add_statistic("promoted slots - Total amount of memory slot promoted", n_slots);
     Ok(())
 }
 
 /// A slot: a buffer of one element that is only loaded and stored, by ops in the region of the
 /// alloca.
-struct Slot {
+struct MemorySlot {
     alloca: Op,
     element: Type,
     /// The value before the first store.
     zero: Attr,
 }
 
-impl Slot {
+impl MemorySlot {
     fn of(ir: &mut Ir, alloca: Op) -> Option<Self> {
         let data = ir.op(alloca);
         // The ops of a graph region have no order.
@@ -111,13 +114,13 @@ impl Slot {
             TypeData::Float(_) => Constant::Float(0),
             _ => Constant::Int(0),
         };
-        let zero = to_attr(ir, &Lists::default(), zero, element)?;
+        let zero = to_attr(ir, &ElementLists::default(), zero, element)?;
         Some(Self { alloca, element, zero })
     }
 }
 
 /// The control flow graph of a region, and its dominator tree.
-struct Graph {
+struct SlotRegion {
     cfg: Cfg,
     tree: DominatorTree,
     /// The blocks that each block immediately dominates.
@@ -126,7 +129,7 @@ struct Graph {
     frontier: Vec<Vec<u32>>,
 }
 
-impl Graph {
+impl SlotRegion {
     fn new(ir: &Ir, region: Region) -> Self {
         let cfg = Cfg::new(ir, region);
         let tree = cfg.dominators();
@@ -152,17 +155,17 @@ impl Graph {
 }
 
 /// The dataflow of a slot.
-struct Ways {
+struct SlotDataflow {
     /// The loads and stores of each block, in order.
     accesses: BTreeMap<u32, Vec<Op>>,
     /// The blocks that get an argument, in order.
     merges: Vec<u32>,
 }
 
-impl Ways {
+impl SlotDataflow {
     /// Returns the dataflow of a slot. `None` if a block needs an argument, but a predecessor
     /// cannot pass it.
-    fn of(ir: &Ir, graph: &Graph, slot: &Slot) -> Option<Self> {
+    fn of(ir: &Ir, graph: &SlotRegion, slot: &MemorySlot) -> Option<Self> {
         let node = |op: Op| graph.cfg.node(ir.block_of(op)).map(|it| it as u32);
         let home = node(slot.alloca)?;
         let mut accesses: BTreeMap<u32, Vec<Op>> = BTreeMap::new();
@@ -210,7 +213,7 @@ impl Ways {
         merges.sort_unstable();
         let can_pass = |at: u32| {
             let branches = &ir.block(graph.cfg.blocks[at as usize]).preds;
-            branches.iter().all(|&(op, _)| forwarded_kind(ir.op(op).kind).is_some())
+            branches.iter().all(|&(op, _)| first_forwarded_operand(ir.op(op).kind).is_some())
         };
         merges.iter().all(|&it| can_pass(it)).then_some(Self { accesses, merges })
     }
@@ -219,7 +222,7 @@ impl Ways {
 /// The additional operands of branches for new arguments of all slots. Writing them for each slot
 /// separately would be quadratic in the operands of a branch.
 #[derive(Default)]
-struct Passed {
+struct PassedValues {
     /// The operands, in the order of the arguments.
     list: Vec<PassedValue>,
     /// The indices in `list` of results of loads of other slots, which are replaced later.
@@ -233,7 +236,7 @@ struct PassedValue {
     value: Value,
 }
 
-impl Passed {
+impl PassedValues {
     fn push(&mut self, ir: &Ir, it: PassedValue) {
         if is_loaded(ir, it.value) {
             self.loads.entry(it.value).or_default().push(self.list.len() as u32);
@@ -272,10 +275,10 @@ fn is_loaded(ir: &Ir, value: Value) -> bool {
 /// Replaces the loads of a slot and erases the slot. The operands of branches are written later.
 fn promote(
     rewriter: &mut Rewriter<'_>,
-    graph: &Graph,
-    slot: &Slot,
-    ways: &Ways,
-    passed: &mut Passed,
+    graph: &SlotRegion,
+    slot: &MemorySlot,
+    ways: &SlotDataflow,
+    passed: &mut PassedValues,
 ) {
     let home = rewriter.ir.block_of(slot.alloca);
     let mut initial = None;

@@ -6,18 +6,18 @@
 mod live;
 
 use noisy_dataflow::flow;
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::passes::general::canonicalize::rewrite;
 use crate::passes::general::symbols::{Visibility, visibility};
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 use crate::patterns;
-use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::{Rewriter, nested, operands};
-pub(crate) use live::Live;
-use live::ends;
+use crate::rewrite::greedy::{GreedyConfig, Patterns};
+use crate::rewrite::{Rewriter, nested_ops, operands};
+pub(crate) use live::LiveValues;
+use live::region_terminators;
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "remove-dead-values",
@@ -28,48 +28,50 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let kept = Patterns::new(patterns::all().filter(|it| patterns::DEAD_VALUES.contains(&it.name)));
-    let config = Config { folds: false, ..Config::default() };
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let kept = Patterns::new(
+        patterns::all().filter(|it| patterns::DEAD_VALUE_PATTERNS.contains(&it.name)),
+    );
+    let config = GreedyConfig { is_folding: false, ..GreedyConfig::default() };
     let mut n = 0;
     loop {
         let calls = known_calls(cx.ir, op);
-        let live = Live::new(cx.ir, op, calls.clone());
-        let (mut losses, live) = shrinkable(cx.ir, &calls, live);
-        carry_what_is_needed(cx.ir, op, &live);
+        let live = LiveValues::new(cx.ir, op, calls.clone());
+        let (mut losses, live) = removable_parts(cx.ir, &calls, live);
+        yield_dead_values_unchanged(cx.ir, op, &live);
         rewrite(cx, op, &kept, config, false)?;
-        if !cx.actions.goes_on() {
+        if !cx.actions.is_within_limit() {
             return Ok(());
         }
         // The rewriting may have erased calls in unreachable blocks.
         let mut calls = known_calls(cx.ir, op);
         losses.retain_mut(|it| calls.remove(&it.function).map(|calls| it.calls = calls).is_some());
-        let n_gone = shrink(cx.ir, losses)?;
+        let n_gone = remove_parts(cx.ir, losses)?;
         n += n_gone;
         if n_gone == 0 {
             break;
         }
         let what = "unneeded arguments and results are removed";
         let at = cx.actions.target(cx.ir, op);
-        cx.actions.step(cx.ir, what, || at);
+        cx.actions.record_step(cx.ir, what, || at);
     }
     rewrite(cx, op, &kept, config, false)?;
-    cx.count("num-removed - Number of arguments and results of functions removed", n);
+    cx.add_statistic("num-removed - Number of arguments and results of functions removed", n);
     Ok(())
 }
 
 /// Returns the live values in an op.
-pub(crate) fn needed_values(ir: &Ir, op: Op) -> Live {
-    Live::new(ir, op, known_calls(ir, op))
+pub(crate) fn live_values(ir: &Ir, op: Op) -> LiveValues {
+    LiveValues::new(ir, op, known_calls(ir, op))
 }
 
 /// Returns the calls of each private function, if all of them are known.
 fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
     let mut out = FxHashMap::default();
-    for function in nested(ir, op) {
+    for function in nested_ops(ir, op) {
         if ir.op(function).kind != OpKind::FuncFunc
             || visibility(ir, function) != Visibility::Private
-            || flow::body(ir, function).is_none()
+            || flow::function_body(ir, function).is_none()
         {
             continue;
         }
@@ -83,7 +85,7 @@ fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
 
 /// The arguments and results to remove from a function.
 #[derive(Debug)]
-struct Loss {
+struct RemovedSignatureParts {
     function: Op,
     calls: Vec<Op>,
     args: Vec<usize>,
@@ -91,12 +93,18 @@ struct Loss {
 }
 
 /// Returns the dead arguments and results of private functions, and the live values.
-fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>, Live) {
+fn removable_parts(
+    ir: &Ir,
+    calls: &FxHashMap<Op, Vec<Op>>,
+    live: LiveValues,
+) -> (Vec<RemovedSignatureParts>, LiveValues) {
     let mut functions: Vec<Op> = calls.keys().copied().collect();
     functions.sort_unstable();
     let mut out = Vec::new();
     for function in functions {
-        let (calls, Some(body)) = (&calls[&function], flow::body(ir, function)) else { continue };
+        let (calls, Some(body)) = (&calls[&function], flow::function_body(ir, function)) else {
+            continue;
+        };
         let Some([inputs, results]) = signature(ir, function) else { continue };
         let own = &ir.block(ir.entry_block(body)).args;
         let fits = |&call: &Op| {
@@ -106,24 +114,26 @@ fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>
         if own.len() != inputs.len() || !calls.iter().all(fits) {
             continue;
         }
-        let args: Vec<usize> = (0..own.len()).filter(|&at| !live.has(own[at])).collect();
+        let args: Vec<usize> = (0..own.len()).filter(|&at| !live.is_live(own[at])).collect();
         let results: Vec<usize> = (0..results.len())
-            .filter(|&at| calls.iter().all(|&call| !live.has(ir.op(call).results[at])))
+            .filter(|&at| calls.iter().all(|&call| !live.is_live(ir.op(call).results[at])))
             .collect();
         if !args.is_empty() || !results.is_empty() {
-            out.push(Loss { function, calls: calls.clone(), args, results });
+            out.push(RemovedSignatureParts { function, calls: calls.clone(), args, results });
         }
     }
     (out, live)
 }
 
 /// Makes loops yield dead carried values unchanged, so that patterns can remove them.
-fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
-    for it in nested(ir, op) {
+fn yield_dead_values_unchanged(ir: &mut Ir, op: Op, live: &LiveValues) {
+    for it in nested_ops(ir, op) {
         let regions: Vec<_> = ir.op(it).regions.iter().map(|it| it.1).collect();
         let (entry, end) = match (ir.op(it).kind, &regions[..]) {
-            (OpKind::ScfFor, &[body]) => (ir.only_block(body), ends(ir, body)),
-            (OpKind::ScfWhile, &[before, after]) => (ir.only_block(before), ends(ir, after)),
+            (OpKind::ScfFor, &[body]) => (ir.only_block(body), region_terminators(ir, body)),
+            (OpKind::ScfWhile, &[before, after]) => {
+                (ir.only_block(before), region_terminators(ir, after))
+            }
             _ => continue,
         };
         let (Some(entry), [end]) = (entry, &end[..]) else { continue };
@@ -132,7 +142,7 @@ fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
         let inits = operands(ir, it);
         let carried = args.iter().skip(usize::from(is_for)).copied();
         for (at, arg) in carried.enumerate().take(ir.op(*end).operands.len()) {
-            let is_needed = live.has(arg) || is_for && live.has(ir.op(it).results[at]);
+            let is_needed = live.is_live(arg) || is_for && live.is_live(ir.op(it).results[at]);
             let same = if is_for { arg } else { inits[at] };
             if !is_needed && operands(ir, *end)[at] != same {
                 ir.set_operand(*end, at, same);
@@ -142,18 +152,18 @@ fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
 }
 
 /// Returns the items whose indices are not in `gone`, which is in ascending order.
-fn kept<T: Copy>(list: &[T], gone: &[usize]) -> Vec<T> {
+fn without_indices<T: Copy>(list: &[T], gone: &[usize]) -> Vec<T> {
     let stays = |at: usize| gone.binary_search(&at).is_err();
     list.iter().enumerate().filter(|it| stays(it.0)).map(|it| *it.1).collect()
 }
 
 /// Returns true if all uses of a value are operands that are removed.
-fn is_free(ir: &Ir, value: Value, going: &FxHashSet<(Op, u32)>) -> bool {
+fn has_only_removed_uses(ir: &Ir, value: Value, going: &FxHashSet<(Op, u32)>) -> bool {
     ir.value(value).uses.iter().all(|it| going.contains(it))
 }
 
 /// Removes dead arguments and results from private functions and their calls. Returns their number.
-fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
+fn remove_parts(ir: &mut Ir, mut losses: Vec<RemovedSignatureParts>) -> Result<usize, PassFailure> {
     // Keep values with other users, and then the values that depend on their removal.
     loop {
         let mut going: FxHashSet<(Op, u32)> = FxHashSet::default();
@@ -161,20 +171,22 @@ fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
             for &call in &loss.calls {
                 going.extend(loss.args.iter().map(|&at| (call, at as u32)));
             }
-            let body = flow::body(ir, loss.function).map(|it| ends(ir, it)).unwrap_or_default();
+            let body = flow::function_body(ir, loss.function)
+                .map(|it| region_terminators(ir, it))
+                .unwrap_or_default();
             for end in body.into_iter().filter(|&it| ir.op(it).kind == OpKind::FuncReturn) {
                 going.extend(loss.results.iter().map(|&at| (end, at as u32)));
             }
         }
         let mut is_stable = true;
         for loss in &mut losses {
-            let Some(body) = flow::body(ir, loss.function) else { continue };
+            let Some(body) = flow::function_body(ir, loss.function) else { continue };
             let own = ir.block(ir.entry_block(body)).args.clone();
             let n = loss.args.len() + loss.results.len();
-            loss.args.retain(|&at| is_free(ir, own[at], &going));
+            loss.args.retain(|&at| has_only_removed_uses(ir, own[at], &going));
             let calls = &loss.calls;
             loss.results.retain(|&at| {
-                calls.iter().all(|&call| is_free(ir, ir.op(call).results[at], &going))
+                calls.iter().all(|&call| has_only_removed_uses(ir, ir.op(call).results[at], &going))
             });
             is_stable &= n == loss.args.len() + loss.results.len();
         }
@@ -187,15 +199,15 @@ fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
     for loss in &losses {
         change_signature(ir, loss);
         for &call in &loss.calls {
-            let inputs = kept(&operands(ir, call), &loss.args);
-            let old = kept(&ir.op(call).results, &loss.results);
+            let inputs = without_indices(&operands(ir, call), &loss.args);
+            let old = without_indices(&ir.op(call).results, &loss.results);
             let types: Vec<Type> = old.iter().map(|&it| ir.value(it).ty).collect();
             let mut new = NewOp::new("func.call").operands(&inputs).results(&types);
             for &(name, attr) in &ir.extra(call).attrs {
                 new = new.attr(ir.interner.str(name), attr);
             }
             let mut rewriter = Rewriter::new(ir);
-            let new = rewriter.insert(new, Point::Before(call));
+            let new = rewriter.insert(new, InsertionPoint::Before(call));
             let values = rewriter.ir.op(new).results.to_vec();
             for (&old, &new) in old.iter().zip(&values) {
                 rewriter.replace_uses(old, new);
@@ -204,37 +216,40 @@ fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
             old_calls.push(call);
         }
     }
-    ir.erase_ops(&old_calls).map_err(|it| Failure(Some(it.to_string())))?;
+    ir.erase_ops(&old_calls).map_err(|it| PassFailure(Some(it.to_string())))?;
     for loss in &losses {
-        let Some(body) = flow::body(ir, loss.function) else { continue };
+        let Some(body) = flow::function_body(ir, loss.function) else { continue };
         let entry = ir.entry_block(body);
-        ir.erase_arguments(entry, &loss.args).map_err(|it| Failure(Some(it.to_string())))?;
+        ir.erase_arguments(entry, &loss.args).map_err(|it| PassFailure(Some(it.to_string())))?;
     }
     Ok(losses.iter().map(|it| it.args.len() + it.results.len()).sum())
 }
 
 /// Updates the type, the returns and the attributes of a function. The block arguments are not
 /// removed yet.
-fn change_signature(ir: &mut Ir, loss: &Loss) {
+fn change_signature(ir: &mut Ir, loss: &RemovedSignatureParts) {
     let Some([inputs, results]) = signature(ir, loss.function) else { return };
     let data = TypeData::Function {
-        inputs: kept(&inputs, &loss.args).into(),
-        results: kept(&results, &loss.results).into(),
+        inputs: without_indices(&inputs, &loss.args).into(),
+        results: without_indices(&results, &loss.results).into(),
     };
-    let ty = ir.interner.ty(data);
-    let attr = ir.interner.attr(AttrData::Type(ty));
+    let ty = ir.interner.intern_type(data);
+    let attr = ir.interner.intern_attr(AttrData::Type(ty));
     ir.set_attr(loss.function, "function_type", attr);
     shrink_attrs(ir, loss.function, loss);
-    for end in flow::body(ir, loss.function).map(|it| ends(ir, it)).unwrap_or_default() {
+    for end in flow::function_body(ir, loss.function)
+        .map(|it| region_terminators(ir, it))
+        .unwrap_or_default()
+    {
         if ir.op(end).kind == OpKind::FuncReturn {
-            let values = kept(&operands(ir, end), &loss.results);
+            let values = without_indices(&operands(ir, end), &loss.results);
             ir.set_operands(end, &values);
         }
     }
 }
 
 /// Removes the attributes of the removed arguments and results of a function or a call.
-fn shrink_attrs(ir: &mut Ir, op: Op, loss: &Loss) {
+fn shrink_attrs(ir: &mut Ir, op: Op, loss: &RemovedSignatureParts) {
     for (name, gone) in [("arg_attrs", &loss.args), ("res_attrs", &loss.results)] {
         let list: Option<Box<[Attr]>> =
             ir.attr(op, name).and_then(|it| match ir.interner.attr_data(it) {
@@ -242,11 +257,11 @@ fn shrink_attrs(ir: &mut Ir, op: Op, loss: &Loss) {
                 _ => None,
             });
         let Some(list) = list.filter(|_| !gone.is_empty()) else { continue };
-        let left = kept(&list, gone);
+        let left = without_indices(&list, gone);
         if left.is_empty() {
             ir.remove_attr(op, name);
         } else {
-            let attr = ir.interner.attr(AttrData::Array(left.into()));
+            let attr = ir.interner.intern_attr(AttrData::Array(left.into()));
             ir.set_attr(op, name, attr);
         }
     }

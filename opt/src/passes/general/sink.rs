@@ -5,12 +5,12 @@
 
 use noisy_analyses::facts::effects;
 use noisy_dataflow::cfg::Cfg;
-use noisy_syntax::rewrite::Point;
+use noisy_syntax::rewrite::InsertionPoint;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
 
-use crate::actions::{Actions, place};
-use crate::passes::{Context, Failure, Options, PassInfo};
-use crate::rewrite::{nested, operands, preorder};
+use crate::actions::{Actions, target_of};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::{nested_ops, operands, preorder};
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "control-flow-sink",
@@ -21,8 +21,8 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let mut choices = nested(cx.ir, op);
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let mut choices = nested_ops(cx.ir, op);
     choices.retain(|&it| match cx.ir.op(it).kind {
         OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf => true,
         OpKind::Unknown => effects::foreign::is_choice(cx.ir.op_name(it)),
@@ -35,7 +35,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             n += sink_into(cx.ir, it, region, cx.actions);
         }
     }
-    cx.count("num-sunk - Number of operations sunk", n);
+    cx.add_statistic("num-sunk - Number of operations sunk", n);
     Ok(())
 }
 
@@ -59,12 +59,12 @@ fn sink_into(ir: &mut Ir, choice: Op, region: Region, actions: &mut Actions) -> 
             if stays {
                 continue;
             }
-            if !actions.goes_on() {
+            if !actions.is_within_limit() {
                 return n;
             }
-            ir.move_op(op, Point::Start(entry));
+            ir.move_op(op, InsertionPoint::Start(entry));
             n += 1;
-            actions.step(ir, "only this region uses it", || place(ir, op));
+            actions.record_step(ir, "only this region uses it", || target_of(ir, op));
             queue.push_back(op);
         }
     }

@@ -1,9 +1,9 @@
-//! `symbol-dce` and `symbol-privatize`: removal of unused symbols, and visibility.
+//! `symbol_name-dce` and `symbol_name-privatize`: removal of unused symbols, and visibility.
 
 use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, Traits};
 use rustc_hash::FxHashSet;
 
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
 
 pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -50,7 +50,7 @@ pub(crate) fn visibility(ir: &Ir, op: Op) -> Visibility {
 }
 
 /// Returns the symbol that an op defines.
-pub(crate) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
+pub(crate) fn symbol_name(ir: &Ir, op: Op) -> Option<Name> {
     ir.extra(op).symbol.map(|it| it.0)
 }
 
@@ -71,9 +71,9 @@ pub(crate) fn is_owned(ir: &Ir, op: Op) -> bool {
         && around.all(|it| ir.op(it).kind != OpKind::Unknown)
 }
 
-fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn dce(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
     if !is_table(cx.ir, op) {
-        return Err(Failure(Some(
+        return Err(PassFailure(Some(
             "was scheduled to run under SymbolDCE, but does not define a symbol table".to_owned(),
         )));
     }
@@ -82,30 +82,30 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         None => false,
         Some(_) => visibility(cx.ir, op) != Visibility::Private,
     };
-    let mut live = Live::default();
-    live.enter_table(cx.ir, op, is_seen);
+    let mut live = LiveSymbols::default();
+    live.add_table(cx.ir, op, is_seen);
     live.propagate(cx.ir);
     let mut dead = Vec::new();
     collect_dead(cx.ir, op, &live.symbols, &mut dead);
     let n = dead.len();
     for it in dead {
-        cx.ir.erase(it).map_err(|it| Failure(Some(it.to_string())))?;
+        cx.ir.erase(it).map_err(|it| PassFailure(Some(it.to_string())))?;
     }
-    cx.count("num-dce'd - Number of symbols DCE'd", n);
+    cx.add_statistic("num-dce'd - Number of symbols DCE'd", n);
     Ok(())
 }
 
 /// The live ops, and those that are still to be visited.
 #[derive(Default)]
-struct Live {
+struct LiveSymbols {
     symbols: FxHashSet<Op>,
     /// The ops whose uses and regions are to be visited, each with the live symbols in its regions.
-    waiting: Vec<(Op, Inside)>,
+    waiting: Vec<(Op, LiveInRegions)>,
 }
 
 /// The symbols in the regions of a live op that are live without a use.
 #[derive(Clone, Copy)]
-enum Inside {
+enum LiveInRegions {
     /// All symbols, because an enclosing op is unknown.
     All,
     /// The symbols that other programs may refer to. If the flag is true, also those that other
@@ -113,9 +113,9 @@ enum Inside {
     Visible(bool),
 }
 
-impl Live {
+impl LiveSymbols {
     /// Adds the ops in a table, without nested ones, that are live without a use.
-    fn enter_table(&mut self, ir: &Ir, table: Op, is_seen: bool) {
+    fn add_table(&mut self, ir: &Ir, table: Op, is_seen: bool) {
         for op in children(ir, table) {
             let is_live = !ir.op(op).kind.has(Traits::SYMBOL)
                 || match visibility(ir, op) {
@@ -124,31 +124,31 @@ impl Live {
                     Visibility::Public => true,
                 };
             if is_live {
-                self.enter(ir, op, Inside::Visible(is_seen));
+                self.add(ir, op, LiveInRegions::Visible(is_seen));
             }
         }
     }
 
-    fn enter(&mut self, ir: &Ir, op: Op, inside: Inside) {
+    fn add(&mut self, ir: &Ir, op: Op, inside: LiveInRegions) {
         if self.symbols.insert(op) {
             let is_unknown = ir.op(op).kind == OpKind::Unknown;
-            self.waiting.push((op, if is_unknown { Inside::All } else { inside }));
+            self.waiting.push((op, if is_unknown { LiveInRegions::All } else { inside }));
         }
     }
 
     fn propagate(&mut self, ir: &Ir) {
         while let Some((op, inside)) = self.waiting.pop() {
-            for target in uses(ir, op) {
-                self.enter(ir, target, Inside::Visible(true));
+            for target in used_symbols(ir, op) {
+                self.add(ir, target, LiveInRegions::Visible(true));
             }
             match inside {
-                Inside::Visible(is_seen) if is_table(ir, op) => {
+                LiveInRegions::Visible(is_seen) if is_table(ir, op) => {
                     let is_seen = is_seen && visibility(ir, op) != Visibility::Private;
-                    self.enter_table(ir, op, is_seen);
+                    self.add_table(ir, op, is_seen);
                 }
                 _ => {
                     for it in children(ir, op) {
-                        self.enter(ir, it, inside);
+                        self.add(ir, it, inside);
                     }
                 }
             }
@@ -164,11 +164,11 @@ fn children(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
 
 /// Returns the ops to which the symbol references of an op may refer, including those for all
 /// prefixes of a path.
-fn uses(ir: &Ir, op: Op) -> Vec<Op> {
+fn used_symbols(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
-    for path in ir.interner.symbols_in(ir.extra(op).attrs.iter().map(|it| it.1)) {
+    for path in ir.interner.symbol_paths_in(ir.extra(op).attrs.iter().map(|it| it.1)) {
         let Some((&first, rest)) = path.split_first() else { continue };
-        let mut found = visible(ir, op, first);
+        let mut found = visible_definitions(ir, op, first);
         out.extend_from_slice(&found);
         for &name in rest {
             let regions = found.iter().flat_map(|&it| ir.op(it).regions.iter());
@@ -181,7 +181,7 @@ fn uses(ir: &Ir, op: Op) -> Vec<Op> {
 
 /// Returns the definitions of a name in the enclosing regions, up to the nearest known symbol
 /// table. Unknown ops in between may be symbol tables, so there may be several definitions.
-fn visible(ir: &Ir, op: Op, name: Name) -> Vec<Op> {
+fn visible_definitions(ir: &Ir, op: Op, name: Name) -> Vec<Op> {
     let mut out = Vec::new();
     let mut region = ir.op(op).parent;
     loop {
@@ -212,12 +212,12 @@ fn collect_dead(ir: &Ir, table: Op, live: &FxHashSet<Op>, out: &mut Vec<Op>) {
     }
 }
 
-fn privatize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn privatize(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     let spared: Vec<&str> = options.text("exclude").split(',').map(str::trim).collect();
     let mut found = Vec::new();
     for &(_, region) in &cx.ir.op(op).regions {
         for it in cx.ir.items(region) {
-            if let Some(name) = symbol(cx.ir, it)
+            if let Some(name) = symbol_name(cx.ir, it)
                 && cx.ir.op(it).kind.has(Traits::SYMBOL)
                 && !spared.contains(&cx.ir.interner.str(name))
             {
@@ -225,8 +225,8 @@ fn privatize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fail
             }
         }
     }
-    let name = cx.ir.interner.name("private");
-    let attr = cx.ir.interner.attr(AttrData::String(name, None));
+    let name = cx.ir.interner.intern_name("private");
+    let attr = cx.ir.interner.intern_attr(AttrData::String(name, None));
     for it in found {
         cx.ir.set_attr(it, "sym_visibility", attr);
     }

@@ -3,18 +3,18 @@
 //! *Cost.* Constants and ranges are linear in the size of the program, except for loops. The
 //! comparison of two results is linear in the number of values.
 
-use noisy_dataflow::sparse::{Input, Sparse};
+use noisy_dataflow::sparse::{AnalysisInput, SparseSolver};
 use noisy_integers::Integers;
 use noisy_integers::constants::Constants;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use crate::analysis::Analysis;
-use crate::passes::general::remove_dead::{Live, needed_values};
-use crate::rewrite::nested;
+use crate::passes::general::remove_dead::{LiveValues, live_values};
+use crate::rewrite::nested_ops;
 
 /// Returns the blocks and ops in the regions of an op, in order.
-pub(crate) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
-    let ops = nested(ir, op);
+pub(crate) fn blocks_and_ops(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
+    let ops = nested_ops(ir, op);
     let mut regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
     for &it in &ops {
         regions.extend(ir.op(it).regions.iter().map(|it| it.1));
@@ -25,57 +25,62 @@ pub(crate) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
 
 /// Returns true if predicates hold for all values that are defined in an op, and for all blocks in
 /// it.
-fn all(
+fn all_facts_hold(
     ir: &Ir,
     op: Op,
     mut of_value: impl FnMut(Value) -> bool,
     mut of_block: impl FnMut(Block) -> bool,
 ) -> bool {
-    let (blocks, ops) = everything(ir, op);
+    let (blocks, ops) = blocks_and_ops(ir, op);
     let args = blocks.iter().flat_map(|&it| ir.block(it).args.iter());
     let results = ops.iter().flat_map(|&it| ir.op(it).results.iter());
     args.chain(results).all(|&it| of_value(it)) && blocks.iter().all(|&it| of_block(it))
 }
 
 /// Returns true if a pass on an op analyzes it in isolation: if the op is a function.
-fn is_by_itself(ir: &Ir, op: Op) -> bool {
+fn is_analyzed_alone(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::FuncFunc
 }
 
 /// The constants in an op. In a function, the arguments are unknown.
-pub(crate) struct ConstantFacts(pub(crate) Sparse<Constants>);
+pub(crate) struct CachedConstants(pub(crate) SparseSolver<Constants>);
 
-impl Analysis for ConstantFacts {
+impl Analysis for CachedConstants {
     const NAME: &'static str = "constants";
 
     fn new(ir: &Ir, op: Op) -> Self {
-        let input = Input { ir, base: &() };
-        Self(if is_by_itself(ir, op) {
-            Sparse::of_op(&input, Constants::local(), op)
+        let input = AnalysisInput { ir, base: &() };
+        Self(if is_analyzed_alone(ir, op) {
+            SparseSolver::of_op(&input, Constants::without_calls(), op)
         } else {
-            Sparse::new(&input, Constants::joined())
+            SparseSolver::new(&input, Constants::with_joined_calls())
         })
     }
 
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
         let (a, b) = (&self.0, &other.0);
-        all(ir, op, |it| a.fact(it) == b.fact(it), |it| a.is_block_live(it) == b.is_block_live(it))
+        all_facts_hold(
+            ir,
+            op,
+            |it| a.fact(it) == b.fact(it),
+            |it| a.is_block_live(it) == b.is_block_live(it),
+        )
     }
 }
 
 /// The ranges of integers in an op. In a function, the arguments are unknown.
-pub(crate) struct Ranges(pub(crate) Integers);
+pub(crate) struct CachedRanges(pub(crate) Integers);
 
-impl Analysis for Ranges {
+impl Analysis for CachedRanges {
     const NAME: &'static str = "ranges";
 
     fn new(ir: &Ir, op: Op) -> Self {
-        Self(if is_by_itself(ir, op) { Integers::of_op(ir, op) } else { Integers::new(ir) })
+        Self(if is_analyzed_alone(ir, op) { Integers::of_op(ir, op) } else { Integers::new(ir) })
     }
 
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
         let (a, b) = (&self.0, &other.0);
-        all(
+        all_facts_hold(
             ir,
             op,
             |it| a.bounds(ir, it) == b.bounds(ir, it) && a.constant(ir, it) == b.constant(ir, it),
@@ -84,15 +89,15 @@ impl Analysis for Ranges {
     }
 }
 
-impl Analysis for Live {
+impl Analysis for LiveValues {
     const NAME: &'static str = "needed values";
 
     fn new(ir: &Ir, op: Op) -> Self {
-        needed_values(ir, op)
+        live_values(ir, op)
     }
 
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
-        all(ir, op, |it| self.has(it) == other.has(it), |_| true)
+        all_facts_hold(ir, op, |it| self.is_live(it) == other.is_live(it), |_| true)
     }
 }
 
@@ -121,17 +126,17 @@ mod tests {
     }
 
     #[test]
-    fn a_function_by_itself_has_the_facts_and_the_cost_that_it_has_in_the_program() {
+    fn isolated_function_has_the_facts_and_cost_of_the_program() {
         let source = Source::new(&functions(40));
         assert_eq!(source.problems().len(), 0, "{:?}", source.problems());
         let ir = source.ir();
-        let input = Input { ir, base: &() };
-        let whole = Sparse::new(&input, Constants::local());
+        let input = AnalysisInput { ir, base: &() };
+        let whole = SparseSolver::new(&input, Constants::without_calls());
         let mut n_visits = 0;
         for function in noisy_dataflow::flow::functions(ir) {
-            let facts = ConstantFacts::new(ir, function);
+            let facts = CachedConstants::new(ir, function);
             assert!(facts.is_same(
-                &ConstantFacts(Sparse::new(&input, Constants::local())),
+                &CachedConstants(SparseSolver::new(&input, Constants::without_calls())),
                 ir,
                 function
             ));

@@ -1,4 +1,4 @@
-//! Passes that use integer ranges: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
+//! Passes that use integer ranges: `int-range-optimizations`, `arith-make_unsigned-when-equivalent`.
 
 use noisy_analyses::facts::effects;
 use noisy_integers::Integers;
@@ -7,11 +7,11 @@ use noisy_integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
-use crate::actions::place;
+use crate::actions::target_of;
 use crate::passes::general::canonicalize::rewrite;
-use crate::passes::integers::facts::{Ranges, everything};
-use crate::passes::{Context, Failure, Options, PassInfo};
-use crate::rewrite::greedy::{Config, Patterns};
+use crate::passes::integers::facts::{CachedRanges, blocks_and_ops};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::greedy::{GreedyConfig, Patterns};
 use crate::rewrite::{Rewriter, constants, operands};
 
 pub(crate) const PASSES: &[PassInfo] = &[
@@ -29,16 +29,16 @@ pub(crate) const PASSES: &[PassInfo] = &[
         anchor: None,
         summary: "Replace signed ops with unsigned ones where they are proven equivalent",
         options: &[],
-        run: unsigned,
+        run: make_unsigned,
     },
 ];
 
 /// Replaces values with a single possible number by constants, and a remainder by its dividend if
 /// the dividend is below the divisor.
-fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let facts = cx.analyses.of::<Ranges>(cx.ir, op);
+fn optimize(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let facts = cx.analyses.get_or_compute::<CachedRanges>(cx.ir, op);
     let facts = &facts.0;
-    let (blocks, ops) = everything(cx.ir, op);
+    let (blocks, ops) = blocks_and_ops(cx.ir, op);
     let mut rewriter = Rewriter::new(cx.ir);
     let mut n = 0;
     for block in blocks {
@@ -47,15 +47,17 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             continue;
         }
         for value in rewriter.ir.block(block).args.clone() {
-            if cx.actions.goes_on() && constant(&mut rewriter, facts, value, first) {
+            if cx.actions.is_within_limit()
+                && replace_by_constant(&mut rewriter, facts, value, first)
+            {
                 n += 1;
                 let ir = &*rewriter.ir;
-                cx.actions.step(ir, "an argument is constant", || place(ir, first));
+                cx.actions.record_step(ir, "an argument is constant", || target_of(ir, first));
             }
         }
     }
     for op in ops {
-        if !cx.actions.goes_on()
+        if !cx.actions.is_within_limit()
             || !rewriter.ir.is_alive(op)
             || rewriter.ir.op(op).kind.has(Traits::CONSTANT)
             || !facts.is_live(rewriter.ir, op)
@@ -67,7 +69,7 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let before = n;
         // Constants are inserted before the op, not in its regions.
         for value in results {
-            n += usize::from(constant(&mut rewriter, facts, value, op));
+            n += usize::from(replace_by_constant(&mut rewriter, facts, value, op));
         }
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
@@ -79,22 +81,27 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             n += 1;
         }
         if n > before {
-            cx.actions.step(rewriter.ir, "its range is one value", || at);
+            cx.actions.record_step(rewriter.ir, "its range is one value", || at);
         }
     }
-    cx.count("num-folded - Number of values replaced", n);
-    rewrite(cx, op, &Patterns::new([]), Config::default(), false)
+    cx.add_statistic("num-folded - Number of values replaced", n);
+    rewrite(cx, op, &Patterns::new([]), GreedyConfig::default(), false)
 }
 
 /// Replaces a value by a constant before an op if its range is a single number. Returns true if the
 /// value was replaced.
-fn constant(rewriter: &mut Rewriter<'_>, facts: &Integers, value: Value, before: Op) -> bool {
+fn replace_by_constant(
+    rewriter: &mut Rewriter<'_>,
+    facts: &Integers,
+    value: Value,
+    before: Op,
+) -> bool {
     if rewriter.ir.value(value).uses.is_empty() {
         return false;
     }
     let Constant::Int(number) = facts.constant(rewriter.ir, value) else { return false };
     let ty = rewriter.ty(value);
-    let lists = noisy_integers::elements::Lists::default();
+    let lists = noisy_integers::elements::ElementLists::default();
     let Some(attr) = constants::to_attr(rewriter.ir, &lists, Constant::Int(number), ty) else {
         return false;
     };
@@ -120,14 +127,14 @@ fn is_trivial_remainder(ir: &Ir, facts: &Integers, op: Op) -> bool {
 }
 
 /// Replaces signed ops on nonnegative numbers by unsigned ones.
-fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let facts = cx.analyses.of::<Ranges>(cx.ir, op);
+fn make_unsigned(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let facts = cx.analyses.get_or_compute::<CachedRanges>(cx.ir, op);
     let facts = &facts.0;
-    let (_, ops) = everything(cx.ir, op);
+    let (_, ops) = blocks_and_ops(cx.ir, op);
     let mut rewriter = Rewriter::new(cx.ir);
     let mut n = 0;
     for op in ops {
-        if !cx.actions.goes_on() {
+        if !cx.actions.is_within_limit() {
             break;
         }
         let kind = rewriter.ir.op(op).kind;
@@ -151,7 +158,7 @@ fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             let Some(signed @ 2..=5) = predicate(rewriter.ir, op) else { continue };
             rewriter.set_predicate(op, signed + 4);
             n += 1;
-            cx.actions.step(rewriter.ir, "never negative", || place(rewriter.ir, op));
+            cx.actions.record_step(rewriter.ir, "never negative", || target_of(rewriter.ir, op));
             continue;
         }
         if !results.iter().all(|&it| is_natural(it)) {
@@ -161,7 +168,7 @@ fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let at = cx.actions.target(rewriter.ir, op);
         rewriter.replace_with(op, NewOp::new(to).operands(&all).results(&types));
         n += 1;
-        cx.actions.step(rewriter.ir, "never negative", || at);
+        cx.actions.record_step(rewriter.ir, "never negative", || at);
     }
     if n == 0 {
         cx.analyses.preserve_all();

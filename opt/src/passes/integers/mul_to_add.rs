@@ -9,10 +9,10 @@ use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, Sign, TypeData};
 
 use crate::passes::general::canonicalize::rewrite;
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 use crate::rewrite::Rewriter;
-use crate::rewrite::greedy::{Config, Pattern, Patterns};
-use crate::rewrite::regions::Simplify;
+use crate::rewrite::greedy::{GreedyConfig, Pattern, Patterns};
+use crate::rewrite::regions::SimplificationLevel;
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "mul-to-add",
@@ -26,11 +26,11 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
 const PATTERNS: &[Pattern] =
     &[Pattern { name: "sum_of_halves", kind: OpKind::ArithMuli, rewrite: product_as_sum }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let config = Config {
-        top_down: true,
-        folds: true,
-        simplify: Simplify::Normal,
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let config = GreedyConfig {
+        is_top_down: true,
+        is_folding: true,
+        simplify: SimplificationLevel::Normal,
         max_iterations: None,
         max_rewrites: None,
     };
@@ -56,7 +56,7 @@ fn product_as_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_even = factor % 2 == 0;
     let rest = rewriter.int(if is_even { factor / 2 } else { factor - 1 }, ty, op);
     let rest = NewOp::new("arith.muli").operands(&[value, rest]).results(&[ty]);
-    let rest = rewriter.value(rest, op);
+    let rest = rewriter.insert_value(rest, op);
     let other = if is_even { rest } else { value };
     rewriter.replace_with(op, NewOp::new("arith.addi").operands(&[rest, other]).results(&[ty]));
     true

@@ -11,10 +11,10 @@ use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
 use crate::passes::general::canonicalize::rewrite;
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::regions::Simplify;
-use crate::rewrite::{Rewriter, nested, operand};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::greedy::{GreedyConfig, Patterns};
+use crate::rewrite::regions::SimplificationLevel;
+use crate::rewrite::{Rewriter, nested_ops, operand};
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     name: "arith-int-narrowing",
@@ -30,45 +30,51 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     let mut widths: Vec<u32> = options
         .ints("int-bitwidths-supported")
         .iter()
         .filter_map(|&it| it.try_into().ok())
         .collect();
     widths.sort_unstable();
-    let config = Config { top_down: false, simplify: Simplify::Aggressive, ..Config::default() };
+    let config = GreedyConfig {
+        is_top_down: false,
+        simplify: SimplificationLevel::Aggressive,
+        ..GreedyConfig::default()
+    };
     let mut n = 0;
     loop {
         rewrite(cx, op, &Patterns::new([]), config, false)?;
         let before = n;
-        for it in nested(cx.ir, op) {
+        for it in nested_ops(cx.ir, op) {
             let at = cx.actions.target(cx.ir, it);
-            if cx.actions.goes_on() && narrow(&mut Rewriter::new(cx.ir), it, &widths).is_some() {
+            if cx.actions.is_within_limit()
+                && narrow(&mut Rewriter::new(cx.ir), it, &widths).is_some()
+            {
                 n += 1;
-                cx.actions.step(cx.ir, "fewer bits hold its result", || at);
+                cx.actions.record_step(cx.ir, "fewer bits hold its result", || at);
             }
         }
         if n == before {
             break;
         }
     }
-    cx.count("num-narrowed - Number of ops in fewer bits", n);
+    cx.add_statistic("num-narrowed - Number of ops in fewer bits", n);
     Ok(())
 }
 
 /// Narrows an op. `None` if the op is not changed.
 fn narrow(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     match rewriter.ir.op(op).kind {
-        OpKind::ArithSitofp => of_float(rewriter, op, OpKind::ArithExtsi, widths),
-        OpKind::ArithUitofp => of_float(rewriter, op, OpKind::ArithExtui, widths),
-        _ => of_two(rewriter, op, widths),
+        OpKind::ArithSitofp => narrow_to_float(rewriter, op, OpKind::ArithExtsi, widths),
+        OpKind::ArithUitofp => narrow_to_float(rewriter, op, OpKind::ArithExtui, widths),
+        _ => narrow_binary(rewriter, op, widths),
     }
 }
 
 /// Returns the number of bits that the result of an op needs if its operands have `n` bits before
 /// the extension. `None` for other ops.
-fn needed(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
+fn needed_bits(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
     let is_signed = extension == OpKind::ArithExtsi;
     match kind {
         OpKind::ArithAddi => Some(n + 1),
@@ -82,36 +88,47 @@ fn needed(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
 }
 
 /// Narrows an op on an extended number and another extended number or a constant.
-fn of_two(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
+fn narrow_binary(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     let kind = rewriter.ir.op(op).kind;
-    needed(kind, OpKind::ArithExtsi, 1).or_else(|| needed(kind, OpKind::ArithExtui, 1))?;
+    needed_bits(kind, OpKind::ArithExtsi, 1)
+        .or_else(|| needed_bits(kind, OpKind::ArithExtui, 1))?;
     let (a, b) = (operand(rewriter.ir, op, 0)?, operand(rewriter.ir, op, 1)?);
     let extension = rewriter.ir.op(rewriter.ir.defining_op(a)?).kind;
     if !matches!(extension, OpKind::ArithExtsi | OpKind::ArithExtui) {
         return None;
     }
     let wide = rewriter.ty(a);
-    let operands = bits(rewriter, a, extension)?.max(bits(rewriter, b, extension)?);
-    let narrow = narrower(rewriter.ir, wide, needed(kind, extension, operands)?, widths)?;
+    let operands = bits_before_extension(rewriter, a, extension)?
+        .max(bits_before_extension(rewriter, b, extension)?);
+    let narrow = narrower_type(rewriter.ir, wide, needed_bits(kind, extension, operands)?, widths)?;
     let [a, b] = [a, b].map(|it| truncated(rewriter, it, narrow, op));
-    let result = rewriter.binary(kind.spec().name, a, b, op);
+    let result = rewriter.insert_binary(kind.spec().name, a, b, op);
     let extended = NewOp::new(extension.spec().name).operands(&[result]).results(&[wide]);
     rewriter.replace_with(op, extended);
     Some(())
 }
 
 /// Narrows a conversion of an extended number to a float.
-fn of_float(rewriter: &mut Rewriter<'_>, op: Op, extension: OpKind, widths: &[u32]) -> Option<()> {
+fn narrow_to_float(
+    rewriter: &mut Rewriter<'_>,
+    op: Op,
+    extension: OpKind,
+    widths: &[u32],
+) -> Option<()> {
     let value = operand(rewriter.ir, op, 0)?;
-    let n = bits(rewriter, value, extension)?;
-    let narrow = narrower(rewriter.ir, rewriter.ty(value), n, widths)?;
+    let n = bits_before_extension(rewriter, value, extension)?;
+    let narrow = narrower_type(rewriter.ir, rewriter.ty(value), n, widths)?;
     let value = truncated(rewriter, value, narrow, op);
     rewriter.ir.set_operand(op, 0, value);
     Some(())
 }
 
 /// Returns the number of bits that a value needs before an extension of the given kind.
-fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<u32> {
+fn bits_before_extension(
+    rewriter: &mut Rewriter<'_>,
+    value: Value,
+    extension: OpKind,
+) -> Option<u32> {
     let width = constant::width(rewriter.ir, rewriter.ty(value))?;
     let of_number = |it: i128| match (extension, it) {
         (OpKind::ArithExtui, it) => {
@@ -124,7 +141,7 @@ fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<
     match rewriter.constant_of(value) {
         Some(Constant::Int(it)) => return Some(of_number(it)),
         Some(it @ Constant::Elements(_)) => {
-            let all = rewriter.lists.of(it)?.iter().map(|it| it.int().map(of_number));
+            let all = rewriter.lists.elements(it)?.iter().map(|it| it.int().map(of_number));
             return all.collect::<Option<Vec<u32>>>()?.into_iter().max();
         }
         _ => {}
@@ -136,9 +153,9 @@ fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<
     }
 }
 
-/// Returns the type `ty` with the smallest supported width that is at least `n`, if it is narrower
-/// than `ty`.
-fn narrower(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
+/// Returns the type `intern_type` with the smallest supported width that is at least `n`, if it is narrower
+/// than `intern_type`.
+fn narrower_type(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
     let now = constant::width(ir, ty)?;
     let width = *widths.iter().find(|it| **it >= n)?;
     if width >= now {
@@ -148,10 +165,10 @@ fn narrower(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
     if !matches!(ir.interner.type_data(scalar), TypeData::Int { .. }) {
         return None;
     }
-    let number = ir.interner.ty(TypeData::Int { width, sign: Sign::Signless });
+    let number = ir.interner.intern_type(TypeData::Int { width, sign: Sign::Signless });
     Some(with_element(ir, ty, number))
 }
 
 fn truncated(rewriter: &mut Rewriter<'_>, value: Value, ty: Type, before: Op) -> Value {
-    rewriter.value(NewOp::new("arith.trunci").operands(&[value]).results(&[ty]), before)
+    rewriter.insert_value(NewOp::new("arith.trunci").operands(&[value]).results(&[ty]), before)
 }

@@ -1,15 +1,15 @@
 //! `sccp`: replaces values by constants, by conditional constant propagation.
 
-use noisy_dataflow::sparse::Sparse;
+use noisy_dataflow::sparse::SparseSolver;
 use noisy_integers::constant::Constant;
 use noisy_integers::constants::Constants;
 use noisy_syntax::{Block, Ir, Op, Region, Value};
 
-use crate::actions::place;
-use crate::passes::integers::facts::ConstantFacts;
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::actions::target_of;
+use crate::passes::integers::facts::CachedConstants;
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 use crate::rewrite::Rewriter;
-use crate::rewrite::constants::{self, Uniqued};
+use crate::rewrite::constants::{self, UniquedConstants};
 use noisy_analyses::facts::effects;
 
 pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
@@ -21,12 +21,12 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let facts = cx.analyses.of::<ConstantFacts>(cx.ir, op);
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    let facts = cx.analyses.get_or_compute::<CachedConstants>(cx.ir, op);
     let facts = &facts.0;
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
-    let mut known = KnownValues { facts, uniqued: Uniqued::default() };
+    let mut known = ConstantReplacement { facts, uniqued: UniquedConstants::default() };
     let mut n = 0;
     let mut stack: Vec<Block> = Vec::new();
     let add = |ir: &Ir, regions: &[Region], stack: &mut Vec<Block>| {
@@ -47,8 +47,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             n += n_replaced;
             if n_replaced > 0 {
                 let ir = &*rewriter.ir;
-                cx.actions.step(ir, "its value is known", || place(ir, op));
-                if !cx.actions.goes_on() {
+                cx.actions.record_step(ir, "its value is known", || target_of(ir, op));
+                if !cx.actions.is_within_limit() {
                     return Ok(());
                 }
             }
@@ -72,24 +72,26 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     if n == 0 {
         cx.analyses.preserve_all();
     }
-    cx.count("num-folded - Number of values that became constants", n);
+    cx.add_statistic("num-folded - Number of values that became constants", n);
     Ok(())
 }
 
 /// The facts, and the constants that were created.
-struct KnownValues<'a> {
-    facts: &'a Sparse<Constants>,
-    uniqued: Uniqued,
+struct ConstantReplacement<'a> {
+    facts: &'a SparseSolver<Constants>,
+    uniqued: UniquedConstants,
 }
 
-impl KnownValues<'_> {
+impl ConstantReplacement<'_> {
     /// Replaces a value by a constant if it is known. Returns true if the value is known.
     fn replace(&mut self, rewriter: &mut Rewriter<'_>, value: Value, user: Op) -> bool {
         let fact = self.facts.fact(value).copied().unwrap_or(Constant::Unknown);
         let ty = rewriter.ty(value);
         let lists = &self.facts.analysis.lists;
         let Some(attr) = constants::to_attr(rewriter.ir, lists, fact, ty) else { return false };
-        let Some(constant) = self.uniqued.get(rewriter, attr, ty, user) else { return false };
+        let Some(constant) = self.uniqued.get_or_create(rewriter, attr, ty, user) else {
+            return false;
+        };
         if constant != value {
             rewriter.replace_uses(value, constant);
         }

@@ -1,10 +1,10 @@
 //! Transfers changes of the arithmetic on noisy values from a rewritten copy to the program.
 
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Block, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-const OTHER: &str = "the copy differs by more than arithmetic";
+const OTHER_DIFFERENCE: &str = "the copy differs by more than arithmetic";
 
 /// Transfers the arithmetic of a rewritten copy to a function. `before` is the copy before the
 /// rewriting, with the same ops as the function. Returns the number of inserted ops.
@@ -32,15 +32,15 @@ pub(super) fn adopt(
         };
         let blocks = (regions(ir, ours), regions(before.0, old), regions(after.0, new));
         if blocks.0.len() != blocks.1.len() || blocks.0.len() != blocks.2.len() {
-            return Err(OTHER);
+            return Err(OTHER_DIFFERENCE);
         }
         let mut inner = Vec::new();
         for ((ours, old), new) in blocks.0.into_iter().zip(blocks.1).zip(blocks.2) {
             if ours.len() != old.len() || ours.len() != new.len() {
-                return Err(OTHER);
+                return Err(OTHER_DIFFERENCE);
             }
             for ((ours, old), new) in ours.into_iter().zip(old).zip(new) {
-                inner.extend(adoption.block(ir, ours, old, new)?);
+                inner.extend(adoption.adopt_block(ir, ours, old, new)?);
             }
         }
         work.extend(inner.into_iter().rev());
@@ -63,7 +63,7 @@ struct Adoption<'a> {
 
 impl Adoption<'_> {
     /// Rewrites a block. Returns its ops with regions, each with both copies.
-    fn block(
+    fn adopt_block(
         &mut self,
         ir: &mut Ir,
         ours: Block,
@@ -72,13 +72,13 @@ impl Adoption<'_> {
     ) -> Result<Vec<(Op, Op, Op)>, &'static str> {
         let (args, copies) = (ir.block(ours).args.clone(), &self.after.block(new).args);
         if args.len() != copies.len() {
-            return Err(OTHER);
+            return Err(OTHER_DIFFERENCE);
         }
         self.values.extend(copies.iter().copied().zip(args));
         let mine: Vec<Op> = ir.block_ops(ours).collect();
         let copy: Vec<Op> = self.before.block_ops(old).collect();
         if mine.len() != copy.len() {
-            return Err(OTHER);
+            return Err(OTHER_DIFFERENCE);
         }
         let mut old_ops = mine.into_iter().zip(copy);
         let mut inner = Vec::new();
@@ -90,7 +90,7 @@ impl Adoption<'_> {
                 continue;
             }
             let (mine, copy) = loop {
-                let (mine, copy) = old_ops.next().ok_or(OTHER)?;
+                let (mine, copy) = old_ops.next().ok_or(OTHER_DIFFERENCE)?;
                 if self.is_same(copy, op) {
                     break (mine, copy);
                 }
@@ -98,10 +98,10 @@ impl Adoption<'_> {
             };
             for it in waiting.drain(..) {
                 let operands = self.operands(it)?;
-                let &first = operands.first().ok_or(OTHER)?;
+                let &first = operands.first().ok_or(OTHER_DIFFERENCE)?;
                 let ty = ir.value(first).ty;
                 let made = NewOp::new(self.after.op_name(it)).operands(&operands).results(&[ty]);
-                let made = ir.insert(made, Point::Before(mine));
+                let made = ir.insert(made, InsertionPoint::Before(mine));
                 self.values.extend(
                     self.after.op(it).results.first().map(|&of| (of, ir.op(made).results[0])),
                 );
@@ -119,12 +119,15 @@ impl Adoption<'_> {
             }
         }
         self.gone.extend(old_ops.map(|it| it.0));
-        if waiting.is_empty() { Ok(inner) } else { Err(OTHER) }
+        if waiting.is_empty() { Ok(inner) } else { Err(OTHER_DIFFERENCE) }
     }
 
     fn operands(&self, op: Op) -> Result<Vec<Value>, &'static str> {
         let operands = self.after.op(op).operands.iter();
-        operands.map(|it| self.values.get(&it.value?).copied()).collect::<Option<_>>().ok_or(OTHER)
+        operands
+            .map(|it| self.values.get(&it.value?).copied())
+            .collect::<Option<_>>()
+            .ok_or(OTHER_DIFFERENCE)
     }
 
     /// Returns true if an op of the old copy corresponds to an op of the rewritten copy, in which

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
-const OTHER: &str = "the copy differs by more than inserted ops";
+const OTHER_DIFFERENCE: &str = "the copy differs by more than inserted ops";
 
 /// The comparison of a program with a copy that has additional ops.
-struct Copy<'a> {
+struct CopyComparison<'a> {
     after: &'a Ir,
     /// The ranges of the text of the copy that edits inserted, in order.
     written: Vec<Range<usize>>,
@@ -39,7 +39,7 @@ pub(super) fn follow(
         shift += it.text.len() as isize - it.range.len() as isize;
         start..start + it.text.len()
     });
-    let mut copy = Copy {
+    let mut copy = CopyComparison {
         after,
         written: written.collect(),
         values: FxHashMap::default(),
@@ -47,9 +47,9 @@ pub(super) fn follow(
         inserted: Vec::new(),
     };
     for &(ours, theirs) in functions {
-        copy.pair(ir, ours, theirs)?;
+        copy.pair_ops(ir, ours, theirs)?;
     }
-    let Copy { mut values, common, inserted, .. } = copy;
+    let CopyComparison { mut values, common, inserted, .. } = copy;
     let n = inserted.len();
     // An operand may be the result of another inserted op, so repeat until all are inserted.
     let mut left = inserted;
@@ -65,17 +65,17 @@ pub(super) fn follow(
             };
             let ty = ir.value(value).ty;
             let made = NewOp::new("noisy.reduce_noise").operands(&[value]).results(&[ty]);
-            let made = ir.insert(made, Point::Before(before));
+            let made = ir.insert(made, InsertionPoint::Before(before));
             values.extend(data.results.first().map(|&it| (it, ir.op(made).results[0])));
         }
         if later.len() == n_left {
-            return Err(OTHER);
+            return Err(OTHER_DIFFERENCE);
         }
         left = later;
     }
     for (ours, theirs) in common {
         for (index, operand) in after.op(theirs).operands.iter().enumerate() {
-            let &value = operand.value.and_then(|it| values.get(&it)).ok_or(OTHER)?;
+            let &value = operand.value.and_then(|it| values.get(&it)).ok_or(OTHER_DIFFERENCE)?;
             if ir.op(ours).operands[index].value != Some(value) {
                 ir.set_operand(ours, index, value);
             }
@@ -84,9 +84,9 @@ pub(super) fn follow(
     Ok(n)
 }
 
-impl Copy<'_> {
+impl CopyComparison<'_> {
     /// Pairs an op with its copy, and the ops in their regions.
-    fn pair(&mut self, ir: &Ir, ours: Op, theirs: Op) -> Result<(), &'static str> {
+    fn pair_ops(&mut self, ir: &Ir, ours: Op, theirs: Op) -> Result<(), &'static str> {
         let mut work = vec![(ours, theirs)];
         while let Some((ours, theirs)) = work.pop() {
             let (mine, other) = (ir.op(ours), self.after.op(theirs));
@@ -95,19 +95,19 @@ impl Copy<'_> {
                 && mine.operands.len() == other.operands.len()
                 && mine.regions.len() == other.regions.len();
             if !is_same {
-                return Err(OTHER);
+                return Err(OTHER_DIFFERENCE);
             }
             self.values.extend(other.results.iter().copied().zip(mine.results.iter().copied()));
             self.common.push((ours, theirs));
             for (mine, other) in mine.regions.iter().zip(&other.regions) {
-                work.extend(self.region(ir, mine.1, other.1)?);
+                work.extend(self.pair_regions(ir, mine.1, other.1)?);
             }
         }
         Ok(())
     }
 
     /// Pairs the ops of a region with those of its copy.
-    fn region(
+    fn pair_regions(
         &mut self,
         ir: &Ir,
         ours: Region,
@@ -115,7 +115,7 @@ impl Copy<'_> {
     ) -> Result<Vec<(Op, Op)>, &'static str> {
         let (mine, other) = (ir.blocks(ours), self.after.blocks(theirs));
         if mine.len() != other.len() {
-            return Err(OTHER);
+            return Err(OTHER_DIFFERENCE);
         }
         let mut pairs = Vec::new();
         for (mine, other) in mine.into_iter().zip(other) {
@@ -123,7 +123,7 @@ impl Copy<'_> {
             self.values.extend(copies.iter().copied().zip(args.iter().copied()));
             let mut left = ir.block_ops(mine).peekable();
             for it in self.after.block_ops(other) {
-                let next = *left.peek().ok_or(OTHER)?;
+                let next = *left.peek().ok_or(OTHER_DIFFERENCE)?;
                 if self.is_inserted(it) {
                     self.inserted.push((it, next));
                 } else {
@@ -132,7 +132,7 @@ impl Copy<'_> {
                 }
             }
             if left.next().is_some() {
-                return Err(OTHER);
+                return Err(OTHER_DIFFERENCE);
             }
         }
         Ok(pairs)

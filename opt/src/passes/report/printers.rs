@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
-use noisy_syntax::{MOST_PADDING, Op, print};
+use noisy_syntax::{MAX_PADDING, Op, print};
 
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::nested;
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::nested_ops;
 
 pub(crate) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -38,18 +38,18 @@ pub(crate) const PASSES: &[PassInfo] = &[
 ];
 
 /// Writes the output of a pass to stderr.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_to_stderr(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-fn op_stats(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn op_stats(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     cx.analyses.preserve_all();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut count = |op: Op, cx: &Context<'_>| {
+    let mut count = |op: Op, cx: &PassContext<'_>| {
         *counts.entry(cx.ir.op_name(op).to_owned()).or_default() += 1;
     };
     count(op, cx);
-    for op in nested(cx.ir, op) {
+    for op in nested_ops(cx.ir, op) {
         count(op, cx);
     }
     let mut out = String::new();
@@ -62,13 +62,13 @@ fn op_stats(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failu
         let has_dialect = |it: &str| it.contains('.');
         let longest_dialect =
             counts.keys().filter(|it| has_dialect(it)).map(|it| width(it)).max().unwrap_or(0);
-        let longest_dialect = longest_dialect.min(MOST_PADDING);
+        let longest_dialect = longest_dialect.min(MAX_PADDING);
         let longest = counts
             .keys()
             .map(|it| if has_dialect(it) { it.len() - width(it) } else { it.len() })
             .max()
             .unwrap_or(0)
-            .min(MOST_PADDING);
+            .min(MAX_PADDING);
         out += "Operations encountered:\n-----------------------\n";
         for (name, n) in &counts {
             let (dialect, rest) = match name.split_once('.') {
@@ -79,15 +79,15 @@ fn op_stats(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failu
         }
         out += "\n";
     }
-    say(&out);
+    print_to_stderr(&out);
     Ok(())
 }
 
-fn print_ir(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn print_ir(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     cx.analyses.preserve_all();
     let label = options.text("label");
     let label = if label.is_empty() { String::new() } else { format!(" {label}") };
-    let text = print::op_in(cx.ir, op, cx.style);
-    say(&format!("// -----// IR Dump{label} //----- //\n{text}\n\n"));
+    let text = print::op_in_style(cx.ir, op, cx.style);
+    print_to_stderr(&format!("// -----// IR Dump{label} //----- //\n{text}\n\n"));
     Ok(())
 }

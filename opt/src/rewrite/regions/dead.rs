@@ -10,12 +10,12 @@ use noisy_syntax::{Block, Def, Ir, Op, Region, Traits, Value};
 use rustc_hash::FxHashSet;
 
 use super::super::preorder;
-use super::{Rewriter, forwarded_kind};
+use super::{Rewriter, first_forwarded_operand};
 
 /// Erases the dead ops and block arguments in a region, at any depth.
 pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
     let ir = &*rewriter.ir;
-    let live = Live::of(ir, region);
+    let live = LiveOps::of(ir, region);
     let mut dead_ops: Vec<Op> = Vec::new();
     let mut dead_args: Vec<(Block, Vec<usize>)> = Vec::new();
     let mut stack = vec![region];
@@ -47,7 +47,7 @@ pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
         }
     }
     for &op in &dead_ops {
-        rewriter.forget(op);
+        rewriter.remove_from_worklist(op);
     }
     if !dead_ops.is_empty() {
         rewriter.ir.erase_ops(&dead_ops).expect("only what is dead uses what is dead");
@@ -59,18 +59,18 @@ pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
 
 /// The live ops and block arguments in a region.
 #[derive(Default)]
-struct Live {
+struct LiveOps {
     ops: FxHashSet<Op>,
     args: FxHashSet<Value>,
 }
 
-impl Live {
+impl LiveOps {
     fn of(ir: &Ir, region: Region) -> Self {
         let mut out = Self::default();
         let mut stack: Vec<Op> = Vec::new();
         for op in preorder(ir, region) {
             let is_needed =
-                ir.op(op).kind.has(Traits::TERMINATOR) || !effects::is_droppable(ir, op);
+                ir.op(op).kind.has(Traits::TERMINATOR) || !effects::is_erasable_if_unused(ir, op);
             if is_needed && out.ops.insert(op) {
                 stack.push(op);
             }
@@ -122,6 +122,6 @@ fn without(list: &[Value], places: &[usize]) -> Vec<Value> {
 
 /// Returns the operands that a branch passes to its successors. Empty for other ops.
 fn forwarded(ir: &Ir, op: Op) -> std::ops::Range<usize> {
-    let Some(first) = forwarded_kind(ir.op(op).kind) else { return 0..0 };
+    let Some(first) = first_forwarded_operand(ir.op(op).kind) else { return 0..0 };
     first..ir.op(op).operands.len()
 }

@@ -1,20 +1,20 @@
 //! Merging of equal blocks. Values from outside that differ become block arguments.
 //!
 //! *Law.* Each branch leads to equal ops with the same operands as before. *Cost.* At most
-//! [`MOST_ROUNDS`] rounds, each linear in the ops of the region.
+//! [`MAX_ROUNDS`] rounds, each linear in the ops of the region.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
-use super::{Rewriter, forwarded_kind};
+use super::{Rewriter, first_forwarded_operand};
 
 /// Maximum number of rounds: blocks may become equal when their successors are merged.
-const MOST_ROUNDS: usize = 10;
+const MAX_ROUNDS: usize = 10;
 
 /// Merges the blocks of a region with equal ops. Blocks with regions, and blocks whose values are
 /// used in other blocks, are not merged.
 pub(super) fn merge(rewriter: &mut Rewriter<'_>, region: Region) {
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut clusters: Vec<Vec<Block>> = Vec::new();
         let mut places: FxHashMap<Vec<u64>, usize> = FxHashMap::default();
         for block in rewriter.ir.blocks(region).into_iter().skip(1) {
@@ -49,7 +49,7 @@ fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
     let passes = !differing.is_empty() || !rewriter.ir.block(kept).args.is_empty();
     let may_pass = blocks.iter().all(|&it| {
         let preds = &rewriter.ir.block(it).preds;
-        preds.iter().all(|it| forwarded_kind(rewriter.ir.op(it.0).kind).is_some())
+        preds.iter().all(|it| first_forwarded_operand(rewriter.ir.op(it.0).kind).is_some())
     });
     if passes && !may_pass {
         return false;
@@ -82,7 +82,7 @@ fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
 
 /// Returns true if an operand may become a block argument. Operands of affine ops may not, because
 /// they must be dimensions and symbols.
-fn may_differ(kind: OpKind) -> bool {
+fn may_be_argument(kind: OpKind) -> bool {
     !kind.spec().name.starts_with("affine.")
 }
 
@@ -93,7 +93,7 @@ fn outside_operands(ir: &Ir, block: Block) -> Vec<(Op, usize)> {
     for op in ir.block_ops(block) {
         let data = ir.op(op);
         for (at, operand) in data.operands.iter().enumerate() {
-            if operand.value.is_some_and(|it| !local.contains(&it)) && may_differ(data.kind) {
+            if operand.value.is_some_and(|it| !local.contains(&it)) && may_be_argument(data.kind) {
                 out.push((op, at));
             }
         }
@@ -130,7 +130,7 @@ fn signature(ir: &Ir, block: Block) -> Option<(Vec<u64>, Vec<Value>)> {
             let value = operand.value?;
             match local.get(&value) {
                 Some(it) => out.extend([0, *it]),
-                None if may_differ(data.kind) => {
+                None if may_be_argument(data.kind) => {
                     out.extend([1, number(ir.value(value).ty)]);
                     outside.push(value);
                 }

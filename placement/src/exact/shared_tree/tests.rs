@@ -4,7 +4,7 @@ use super::*;
 use crate::certificate::ceil_cost;
 use crate::programs::window_program;
 use crate::question::instance::Site;
-use crate::question::limits::{Limits, Steps};
+use crate::question::limits::{EnabledSteps, PlacementLimits};
 use crate::random::Random;
 use crate::search::state::ChoiceState;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,15 +17,16 @@ fn bounds_rise_up_to_the_optimum_and_rows_hold() {
     let n_levels = AtomicUsize::new(0);
     for _ in 0..6 {
         let instance = window_program(&mut random, 250);
-        let answer = crate::place(&instance, &Limits::default()).unwrap();
+        let answer = crate::place(&instance, &PlacementLimits::default()).unwrap();
         let (optimum, best) = (answer.cost, answer.sites);
-        let graph = Graph::new(&instance);
+        let graph = NoiseGraph::new(&instance);
         let mut chosen = vec![false; graph.n_sites()];
         for site in &best {
             chosen[site.0 as usize] = true;
         }
-        let mut cores = Cores::new(&graph);
-        let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
+        let mut cores = CoreSeparator::new(&graph);
+        let mut budget =
+            EffortBudget { stop: &stop, remaining: u64::MAX, steps: EnabledSteps::default() };
         let n = graph.n_sites() as u32;
         let mut local = LocalProblem::new(&mut cores, (0..n).collect()).unwrap();
         local.set_weights(&graph.cost).unwrap();
@@ -37,7 +38,7 @@ fn bounds_rise_up_to_the_optimum_and_rows_hold() {
             }
         };
         let open = vec![ColumnDecision::Open; graph.n_sites()];
-        let relaxed = ceil_cost(local.certified(&graph.cost, &open, &answer).bound);
+        let relaxed = ceil_cost(local.multiplier_bound(&graph.cost, &open, &answer).bound);
         let (rows, basis) = (local.rows.clone(), local.basis().unwrap());
         drop(local);
         // The bounds of a run with one thread, which is deterministic.
@@ -75,19 +76,19 @@ fn bounds_rise_up_to_the_optimum_and_rows_hold() {
 }
 
 /// Checks the rows of a proof against a choice, and returns the number of conditional cores.
-fn rows_hold(graph: &Graph, proof: &Proof, chosen: &[bool]) -> usize {
+fn rows_hold(graph: &NoiseGraph, proof: &Proof, chosen: &[bool]) -> usize {
     let state = ChoiceState::new(graph, chosen.to_vec());
     let mut n = 0;
     for row in &proof.rows {
         let mut sum = 0;
         row.for_each(|s, weight| sum += weight * u64::from(chosen[s as usize]));
         let is_said = match row {
-            Row::CoreWhere(it) => {
+            ProofRow::CoreWhere(it) => {
                 n += 1;
                 it.below.iter().all(|&(v, level)| state.noise_after[v as usize] < level)
                     && it.least.iter().all(|&(v, level)| state.noise_after[v as usize] >= level)
             }
-            Row::Core(_) | Row::Cut(_) => true,
+            ProofRow::Core(_) | ProofRow::Cut(_) => true,
         };
         assert!(!is_said || sum >= row.least(), "{row:?}");
     }

@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bits, Instance, Node, NodeData, NodeRule, Site, SiteData};
+use super::{Instance, Node, NodeData, NodeRule, NoiseBits, Site, SiteData};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ struct NodeJson {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     operands: Vec<Node>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    limit: Option<Bits>,
+    limit: Option<NoiseBits>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     site: Option<Site>,
 }
@@ -43,7 +43,7 @@ impl From<Instance> for InstanceJson {
         let node = |(v, data): (u32, &NodeData)| NodeJson {
             rule: data.rule,
             operands: instance.operands(Node(v)).to_vec(),
-            limit: (data.limit != Bits::MAX).then_some(data.limit),
+            limit: (data.limit != NoiseBits::MAX).then_some(data.limit),
             site: data.site,
         };
         let nodes = (0..).zip(&instance.nodes).map(node).collect();
@@ -70,7 +70,7 @@ impl TryFrom<InstanceJson> for Instance {
                     site.0
                 ));
             }
-            let limit = node.limit.unwrap_or(Bits::MAX);
+            let limit = node.limit.unwrap_or(NoiseBits::MAX);
             instance.push(node.rule, &node.operands, limit, node.site);
         }
         Ok(instance)
@@ -82,11 +82,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_wrote() {
+    fn reads_written_instances() {
         let mut instance = Instance::default();
         let a = instance.push(NodeRule::Source(12), &[], 26, None);
         let s = instance.push_site(3, 12);
-        let b = instance.push(NodeRule::Sum(0), &[a, a], Bits::MAX, Some(s));
+        let b = instance.push(NodeRule::Sum(0), &[a, a], NoiseBits::MAX, Some(s));
         instance.push(NodeRule::Max(1), &[b, a], 26, Some(s));
         let text = serde_json::to_string(&instance).unwrap();
         assert_eq!(

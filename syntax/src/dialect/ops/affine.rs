@@ -12,7 +12,7 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     name: "affine.for",
     doc: "Counts between affine bounds by a constant step. `iter_args` are carried from one \
           iteration to the next.",
-    segments: &[Count::ANY, Count::ANY, Count::ANY],
+    segments: &[CountRange::ANY, CountRange::ANY, CountRange::ANY],
     attrs: &[
         AttrSpec::required("lowerBoundMap", AttrClass::Map),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
@@ -21,10 +21,10 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     ],
     implicit_terminator: Some(OpKind::AffineYield),
     speculation: Speculation::UnitStep,
-    rules: Rules {
-        regions: Some(|it, op| it.affine_for(op)),
-        indices: Some(|it, op| it.bounds_of_for(op)),
-        ..Rules::NONE
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_affine_for(op)),
+        indices: Some(|it, op| it.check_affine_for_bounds(op)),
+        ..VerifierRules::NONE
     },
     syntax: &[AFFINE_FOR, Region, AttrDict],
     ..OpSpec::STRUCTURED
@@ -33,16 +33,16 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "affine.if",
     doc: "Runs one of two regions, chosen by an affine set.",
-    regions: Count::exactly(2),
+    regions: CountRange::exactly(2),
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[AttrSpec::discardable("condition", AttrClass::Set)],
     implicit_terminator: Some(OpKind::AffineYield),
     speculation: Speculation::Regions,
-    rules: Rules {
-        regions: Some(|it, op| it.branches(op)),
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_if_regions(op)),
         n_required_blocks: 0,
-        indices: Some(|it, op| it.operands_of_condition(op)),
-        ..Rules::NONE
+        indices: Some(|it, op| it.check_condition_operands(op)),
+        ..VerifierRules::NONE
     },
     syntax: &[CONDITION, OptArrowTypes, Region, OPT_ELSE, AttrDict],
     ..OpSpec::STRUCTURED
@@ -62,10 +62,10 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     ],
     implicit_terminator: Some(OpKind::AffineYield),
     speculation: Speculation::Regions,
-    rules: Rules {
-        regions: Some(|it, op| it.affine_parallel(op)),
-        indices: Some(|it, op| it.bounds_of_parallel(op)),
-        ..Rules::NONE
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_affine_parallel(op)),
+        indices: Some(|it, op| it.check_affine_parallel_bounds(op)),
+        ..VerifierRules::NONE
     },
     syntax: &[AFFINE_PARALLEL, Region, AttrDict],
     ..OpSpec::STRUCTURED
@@ -75,7 +75,10 @@ pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
     name: "affine.yield",
     doc: "Ends a region of an `affine` op with its results.",
     parents: &["affine.for", "affine.if", "affine.parallel"],
-    rules: Rules { blocks: Some(|it, op| it.affine_yield(op)), ..Rules::NONE },
+    rules: VerifierRules {
+        blocks: Some(|it, op| it.check_affine_yield(op)),
+        ..VerifierRules::NONE
+    },
     syntax: &[AttrDict, OptOperandsTypes],
     ..OpSpec::TERMINATOR
 };
@@ -83,12 +86,14 @@ pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
 pub(in crate::dialect) const APPLY: OpSpec = OpSpec {
     name: "affine.apply",
     doc: "Applies an affine map of one result to indices.",
-    operands: Count::ANY,
-    results: Count::exactly(1),
+    operands: CountRange::ANY,
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
-    rules: Rules::of_indices(&[|it, op| it.applied(op)], |it, op| it.takes_all(op, 0)),
+    rules: VerifierRules::of_indices(&[|it, op| it.check_affine_apply(op)], |it, op| {
+        it.check_map_operand_count(op, 0)
+    }),
     syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
@@ -96,12 +101,15 @@ pub(in crate::dialect) const APPLY: OpSpec = OpSpec {
 pub(in crate::dialect) const MIN: OpSpec = OpSpec {
     name: "affine.min",
     doc: "The smallest result of an affine map.",
-    operands: Count::ANY,
-    results: Count::exactly(1),
+    operands: CountRange::ANY,
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
-    rules: Rules { indices: Some(|it, op| it.takes_all(op, 0)), ..Rules::NONE },
+    rules: VerifierRules {
+        indices: Some(|it, op| it.check_map_operand_count(op, 0)),
+        ..VerifierRules::NONE
+    },
     syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
@@ -112,43 +120,54 @@ pub(in crate::dialect) const MAX: OpSpec =
 pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     name: "affine.load",
     doc: "Reads an element of a memref at affine indices.",
-    operands: Count::at_least(1),
-    results: Count::exactly(1),
+    operands: CountRange::at_least(1),
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    rules: Rules::of_indices(&[|it, op| it.accessed(op, 0)], |it, op| it.access_indices(op, 1)),
-    syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
+    rules: VerifierRules::of_indices(&[|it, op| it.check_affine_access(op, 0)], |it, op| {
+        it.check_access_indices(op, 1)
+    }),
+    syntax: &[ACCESS, AttrDict, COLON, TypeOf(TypeBinding::ElementOf(0))],
     ..OpSpec::NONE
 };
 
 pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     name: "affine.store",
     doc: "Writes an element of a memref at affine indices.",
-    operands: Count::at_least(2),
+    operands: CountRange::at_least(2),
     types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    rules: Rules::of_indices(&[|it, op| it.accessed(op, 1)], |it, op| it.access_indices(op, 2)),
-    syntax: &[Operands(1), COMMA, ACCESS, AttrDict, COLON, TypeOf(Bind::StoreTo)],
+    rules: VerifierRules::of_indices(&[|it, op| it.check_affine_access(op, 1)], |it, op| {
+        it.check_access_indices(op, 2)
+    }),
+    syntax: &[Operands(1), COMMA, ACCESS, AttrDict, COLON, TypeOf(TypeBinding::StoreTo)],
     ..OpSpec::NONE
 };
 
 pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
     name: "affine.vector_load",
     doc: "Reads a vector of a memref at affine indices.",
-    rules: Rules::of_indices(&[|it, op| it.accessed_as_vector(op, 0)], |it, op| {
-        it.access_indices(op, 1);
+    rules: VerifierRules::of_indices(&[|it, op| it.check_affine_vector_access(op, 0)], |it, op| {
+        it.check_access_indices(op, 1);
     }),
-    syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::Operand(0)), COMMA, TypeOf(Bind::Result)],
+    syntax: &[
+        ACCESS,
+        AttrDict,
+        COLON,
+        TypeOf(TypeBinding::Operand(0)),
+        COMMA,
+        TypeOf(TypeBinding::Result),
+    ],
     ..LOAD
 };
 
 pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
     name: "affine.vector_store",
     doc: "Writes a vector to a memref at affine indices.",
-    rules: Rules::of_indices(&[|it, op| it.accessed_as_vector(op, 1)], |it, op| {
-        it.access_indices(op, 2);
+    rules: VerifierRules::of_indices(&[|it, op| it.check_affine_vector_access(op, 1)], |it, op| {
+        it.check_access_indices(op, 2);
     }),
     syntax: &[
         Operands(1),
@@ -156,9 +175,9 @@ pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
         ACCESS,
         AttrDict,
         COLON,
-        TypeOf(Bind::Operand(1)),
+        TypeOf(TypeBinding::Operand(1)),
         COMMA,
-        TypeOf(Bind::Operand(0)),
+        TypeOf(TypeBinding::Operand(0)),
     ],
     ..STORE
 };
@@ -166,7 +185,7 @@ pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
 pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
     name: "affine.prefetch",
     doc: "Prefetches an element of a memref.",
-    operands: Count::at_least(1),
+    operands: CountRange::at_least(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[
         AttrSpec::required("isDataCache", AttrClass::Bool),
@@ -174,27 +193,29 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
         AttrSpec::required("localityHint", AttrClass::I32),
         AttrSpec::required("map", AttrClass::Map),
     ],
-    rules: Rules::of_indices(
+    rules: VerifierRules::of_indices(
         &[|it, op| {
-            it.accessed(op, 0);
-            it.case_below(op, "localityHint", 4);
+            it.check_affine_access(op, 0);
+            it.check_enum_case(op, "localityHint", 4);
         }],
-        |it, op| it.access_indices(op, 1),
+        |it, op| it.check_access_indices(op, 1),
     ),
-    syntax: &[ACCESS, COMMA, PREFETCH_KIND, AttrDict, COLON, TypeOf(Bind::Operand(0))],
+    syntax: &[ACCESS, COMMA, PREFETCH_KIND, AttrDict, COLON, TypeOf(TypeBinding::Operand(0))],
     ..OpSpec::NONE
 };
 
 pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
     name: "affine.dma_start",
     doc: "Starts to copy elements of one memref to another; an element of the tag memref identifies the copy.",
-    operands: Count::at_least(1),
+    operands: CountRange::at_least(1),
     attrs: &[
         AttrSpec::discardable("dst_map", AttrClass::Map),
         AttrSpec::discardable("src_map", AttrClass::Map),
         AttrSpec::discardable("tag_map", AttrClass::Map),
     ],
-    rules: Rules::of_indices(&[|it, op| it.copied(op)], |it, op| it.copied_indices(op)),
+    rules: VerifierRules::of_indices(&[|it, op| it.check_dma_operands(op)], |it, op| {
+        it.check_dma_indices(op)
+    }),
     syntax: &[
         SOURCE_ACCESS,
         COMMA,
@@ -213,9 +234,11 @@ pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
 pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
     name: "affine.dma_wait",
     doc: "Waits for the copy that `affine.dma_start` started with the same tag.",
-    operands: Count::at_least(1),
+    operands: CountRange::at_least(1),
     attrs: &[AttrSpec::discardable("tag_map", AttrClass::Map)],
-    rules: Rules::of_indices(&[|it, op| it.copied(op)], |it, op| it.copied_indices(op)),
+    rules: VerifierRules::of_indices(&[|it, op| it.check_dma_operands(op)], |it, op| {
+        it.check_dma_indices(op)
+    }),
     syntax: &[TAG_ACCESS, COMMA, Operand(Type::INDEX), COLON, WAITED_TYPE],
     ..OpSpec::NONE
 };
@@ -223,12 +246,12 @@ pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
 pub(in crate::dialect) const DELINEARIZE_INDEX: OpSpec = OpSpec {
     name: "affine.delinearize_index",
     doc: "Splits a linear index into one index per dimension.",
-    operands: Count::at_least(1),
-    results: Count::ANY,
+    operands: CountRange::at_least(1),
+    results: CountRange::ANY,
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("static_basis", AttrClass::DenseI64)],
     speculation: Speculation::Never,
-    rules: Rules::of_types(&[|it, op| it.delinearized(op)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_delinearize_index(op)]),
     syntax: &[Operand(Type::INDEX), DELINEARIZE],
     ..OpSpec::PURE
 };
@@ -236,8 +259,8 @@ pub(in crate::dialect) const DELINEARIZE_INDEX: OpSpec = OpSpec {
 pub(in crate::dialect) const LINEARIZE_INDEX: OpSpec = OpSpec {
     name: "affine.linearize_index",
     doc: "Joins indices into one linear index.",
-    operands: Count::ANY,
-    results: Count::exactly(1),
+    operands: CountRange::ANY,
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[
         AttrSpec::optional("disjoint", AttrClass::Unit),

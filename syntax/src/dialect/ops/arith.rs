@@ -22,28 +22,28 @@ pub(super) const FASTMATH_FLAGS: AttrSpec = AttrSpec::with_default(
 
 /// An op on two integers with a result of the same type.
 pub(super) const INT_BINARY: OpSpec = OpSpec {
-    operands: Count::exactly(2),
-    results: Count::exactly(1),
+    operands: CountRange::exactly(2),
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike]).agree(Agreement::Same),
-    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..OpSpec::PURE
 };
 
 /// An op on two floats with a result of the same type.
 pub(super) const FLOAT_BINARY: OpSpec = OpSpec {
-    operands: Count::exactly(2),
-    results: Count::exactly(1),
+    operands: CountRange::exactly(2),
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike]).agree(Agreement::Same),
     attrs: &[FASTMATH_FLAGS],
-    syntax: &[Operands(2), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_FASTMATH, AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..OpSpec::PURE
 };
 
 /// A conversion of one value to another type.
 pub(super) const CAST: OpSpec = OpSpec {
-    operands: Count::exactly(1),
-    results: Count::exactly(1),
-    syntax: converted!(Bind::Operands, "to"),
+    operands: CountRange::exactly(1),
+    results: CountRange::exactly(1),
+    syntax: converted!(TypeBinding::Operands, "to"),
     ..OpSpec::PURE
 };
 
@@ -51,10 +51,10 @@ pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     name: "arith.constant",
     doc: "A constant.",
     traits: Traits::CONSTANT,
-    results: Count::exactly(1),
+    results: CountRange::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::Typed)],
     result_names: ResultNames::ConstantValue,
-    rules: Rules::of_types(&[|it, op| it.constant(op)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_constant(op)]),
     syntax: &[AttrDict, CONSTANT_VALUE],
     ..OpSpec::PURE
 };
@@ -64,7 +64,7 @@ pub(in crate::dialect) const ADDI: OpSpec = OpSpec {
     doc: "Integer addition, wrapping.",
     traits: Traits::COMMUTATIVE,
     attrs: &[OVERFLOW_FLAGS],
-    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..INT_BINARY
 };
 
@@ -72,7 +72,7 @@ pub(in crate::dialect) const SUBI: OpSpec = OpSpec {
     name: "arith.subi",
     doc: "Integer subtraction, wrapping.",
     attrs: &[OVERFLOW_FLAGS],
-    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..INT_BINARY
 };
 
@@ -90,7 +90,7 @@ pub(in crate::dialect) const DIVSI: OpSpec = OpSpec {
     doc: "Signed integer division, towards zero.",
     attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
     speculation: Speculation::SignedDivisor,
-    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
+    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..INT_BINARY
 };
 
@@ -241,32 +241,32 @@ pub(in crate::dialect) const MINNUMF: OpSpec = OpSpec {
 pub(in crate::dialect) const NEGF: OpSpec = OpSpec {
     name: "arith.negf",
     doc: "Floating-point negation.",
-    operands: Count::exactly(1),
-    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    operands: CountRange::exactly(1),
+    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..FLOAT_BINARY
 };
 
 pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
     name: "arith.cmpi",
     doc: "Compares two integers by the predicate. The result is `i1`, or a vector or tensor of `i1`.",
-    operands: Count::exactly(2),
-    results: Count::exactly(1),
+    operands: CountRange::exactly(2),
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::BoolLike]).agree(Agreement::Compared),
     attrs: &[AttrSpec::required("predicate", AttrClass::I64)],
-    rules: Rules::of_types(&[|it, op| it.case_below(op, "predicate", 10)]),
-    syntax: &[CMPI_PREDICATE, COMMA, Operands(2), AttrDict, COLON, TypeOf(Bind::Compared)],
+    rules: VerifierRules::of_types(&[|it, op| it.check_enum_case(op, "predicate", 10)]),
+    syntax: &[CMPI_PREDICATE, COMMA, Operands(2), AttrDict, COLON, TypeOf(TypeBinding::Compared)],
     ..OpSpec::PURE
 };
 
 pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
     name: "arith.cmpf",
     doc: "Compares two floating-point numbers by the predicate. The result is `i1`, or a vector or tensor of `i1`.",
-    operands: Count::exactly(2),
-    results: Count::exactly(1),
+    operands: CountRange::exactly(2),
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])
         .agree(Agreement::Compared),
     attrs: &[FASTMATH_FLAGS, AttrSpec::required("predicate", AttrClass::I64)],
-    rules: Rules::of_types(&[|it, op| it.case_below(op, "predicate", 16)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_enum_case(op, "predicate", 16)]),
     syntax: &[
         CMPF_PREDICATE,
         COMMA,
@@ -274,7 +274,7 @@ pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
         OPT_FASTMATH,
         AttrDict,
         COLON,
-        TypeOf(Bind::Compared),
+        TypeOf(TypeBinding::Compared),
     ],
     ..OpSpec::PURE
 };
@@ -282,9 +282,9 @@ pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
 pub(in crate::dialect) const SELECT: OpSpec = OpSpec {
     name: "arith.select",
     doc: "Returns the second operand if the condition is true, otherwise the third.",
-    operands: Count::exactly(3),
-    results: Count::exactly(1),
-    rules: Rules::of_types(&[|it, op| it.select(op)]),
+    operands: CountRange::exactly(3),
+    results: CountRange::exactly(1),
+    rules: VerifierRules::of_types(&[|it, op| it.check_select(op)]),
     syntax: &[Operands(3), AttrDict, COLON, SELECT_TYPES],
     ..OpSpec::PURE
 };
@@ -301,7 +301,7 @@ pub(in crate::dialect) const EXTUI: OpSpec = OpSpec {
     name: "arith.extui",
     doc: "Widens an integer with zeros.",
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    syntax: converted!(Bind::Operands, "to", OptWord("nneg", "nonNeg")),
+    syntax: converted!(TypeBinding::Operands, "to", OptWord("nneg", "nonNeg")),
     ..EXTSI
 };
 
@@ -315,7 +315,7 @@ pub(in crate::dialect) const TRUNCI: OpSpec = OpSpec {
         AttrClass::Dialect("#arith.overflow"),
         "#arith.overflow<none>",
     )],
-    syntax: converted!(Bind::Operands, "to", OPT_OVERFLOW),
+    syntax: converted!(TypeBinding::Operands, "to", OPT_OVERFLOW),
     ..CAST
 };
 
@@ -325,7 +325,7 @@ pub(in crate::dialect) const EXTF: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike])
         .agree(Agreement::Cast(WidthChange::Grows)),
     attrs: &[AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath"))],
-    syntax: converted!(Bind::Operands, "to", OPT_FASTMATH),
+    syntax: converted!(TypeBinding::Operands, "to", OPT_FASTMATH),
     ..CAST
 };
 
@@ -338,7 +338,7 @@ pub(in crate::dialect) const TRUNCF: OpSpec = OpSpec {
         AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
         AttrSpec::optional("roundingmode", AttrClass::I32),
     ],
-    syntax: converted!(Bind::Operands, "to", OPT_ROUNDING, OPT_FASTMATH),
+    syntax: converted!(TypeBinding::Operands, "to", OPT_ROUNDING, OPT_FASTMATH),
     ..CAST
 };
 
@@ -354,7 +354,7 @@ pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
     name: "arith.uitofp",
     doc: "Converts an unsigned integer to floating point.",
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    syntax: converted!(Bind::Operands, "to", OptWord("nneg", "nonNeg")),
+    syntax: converted!(TypeBinding::Operands, "to", OptWord("nneg", "nonNeg")),
     ..SITOFP
 };
 
@@ -377,7 +377,7 @@ pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
     doc: "Converts between `index` and integers, with sign extension.",
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
-    rules: Rules::of_types(&[|it, op| it.index_cast(op)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_index_cast(op)]),
     ..CAST
 };
 
@@ -385,7 +385,7 @@ pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
     name: "arith.index_castui",
     doc: "Converts between `index` and integers, with zero extension.",
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    syntax: converted!(Bind::Operands, "to", OptWord("nneg", "nonNeg")),
+    syntax: converted!(TypeBinding::Operands, "to", OptWord("nneg", "nonNeg")),
     ..INDEX_CAST
 };
 
@@ -400,18 +400,18 @@ pub(in crate::dialect) const BITCAST: OpSpec = OpSpec {
 pub(in crate::dialect) const SCALING_EXTF: OpSpec = OpSpec {
     name: "arith.scaling_extf",
     doc: "Widens a floating-point number and scales it.",
-    operands: Count::exactly(2),
+    operands: CountRange::exactly(2),
     attrs: &[AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath"))],
     syntax: &[
         Operands(2),
         OPT_FASTMATH,
         AttrDict,
         COLON,
-        TypeOf(Bind::Operand(0)),
+        TypeOf(TypeBinding::Operand(0)),
         COMMA,
-        TypeOf(Bind::Operand(1)),
+        TypeOf(TypeBinding::Operand(1)),
         Word("to"),
-        TypeOf(Bind::Result),
+        TypeOf(TypeBinding::Result),
     ],
     ..CAST
 };
@@ -419,7 +419,7 @@ pub(in crate::dialect) const SCALING_EXTF: OpSpec = OpSpec {
 pub(in crate::dialect) const SCALING_TRUNCF: OpSpec = OpSpec {
     name: "arith.scaling_truncf",
     doc: "Scales a floating-point number and narrows it.",
-    operands: Count::exactly(2),
+    operands: CountRange::exactly(2),
     attrs: &[
         AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
         AttrSpec::optional("roundingmode", AttrClass::I32),
@@ -430,11 +430,11 @@ pub(in crate::dialect) const SCALING_TRUNCF: OpSpec = OpSpec {
         OPT_FASTMATH,
         AttrDict,
         COLON,
-        TypeOf(Bind::Operand(0)),
+        TypeOf(TypeBinding::Operand(0)),
         COMMA,
-        TypeOf(Bind::Operand(1)),
+        TypeOf(TypeBinding::Operand(1)),
         Word("to"),
-        TypeOf(Bind::Result),
+        TypeOf(TypeBinding::Result),
     ],
     ..CAST
 };
@@ -457,17 +457,17 @@ pub(in crate::dialect) const ADDUI_EXTENDED: OpSpec = OpSpec {
 pub(in crate::dialect) const SUBUI_EXTENDED: OpSpec = OpSpec {
     name: "arith.subui_extended",
     doc: "Unsigned subtraction with the borrow as second result.",
-    operands: Count::exactly(2),
-    results: Count::exactly(2),
+    operands: CountRange::exactly(2),
+    results: CountRange::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
-    rules: Rules::of_types(&[|it, op| it.carry(op)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_carry(op)]),
     syntax: &[
         Operands(2),
         AttrDict,
         COLON,
-        TypeOf(Bind::AllAnd(1)),
+        TypeOf(TypeBinding::AllAnd(1)),
         COMMA,
-        TypeOf(Bind::NextResult),
+        TypeOf(TypeBinding::NextResult),
     ],
     ..OpSpec::PURE
 };
@@ -476,12 +476,12 @@ pub(in crate::dialect) const MULSI_EXTENDED: OpSpec = OpSpec {
     name: "arith.mulsi_extended",
     doc: "Signed multiplication; low and high half as two results.",
     traits: Traits::COMMUTATIVE,
-    operands: Count::exactly(2),
-    results: Count::exactly(2),
+    operands: CountRange::exactly(2),
+    results: CountRange::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
         .agree(Agreement::Exactly),
     result_names: ResultNames::Each(&["low", "high"]),
-    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
+    syntax: &[Operands(2), AttrDict, COLON, TypeOf(TypeBinding::AllAnd(2))],
     ..OpSpec::PURE
 };
 

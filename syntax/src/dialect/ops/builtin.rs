@@ -13,13 +13,13 @@ pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
         .union(Traits::GRAPH_REGION)
         .union(Traits::SINGLE_BLOCK)
         .union(Traits::NO_TERMINATOR),
-    regions: Count::exactly(1),
+    regions: CountRange::exactly(1),
     attrs: &[
         AttrSpec::optional("sym_name", AttrClass::Str),
         AttrSpec::optional("sym_visibility", AttrClass::Str),
     ],
     default_dialect: Some("builtin"),
-    rules: Rules { regions: Some(|it, op| it.module(op)), ..Rules::NONE },
+    rules: VerifierRules { regions: Some(|it, op| it.check_module(op)), ..VerifierRules::NONE },
     syntax: &[OPT_SYMBOL_NAME, AttrDictWithKeyword, Region],
     ..OpSpec::NONE
 };
@@ -27,8 +27,8 @@ pub(in crate::dialect) const MODULE: OpSpec = OpSpec {
 pub(in crate::dialect) const UNREALIZED_CONVERSION_CAST: OpSpec = OpSpec {
     name: "builtin.unrealized_conversion_cast",
     doc: "Casts values between types during a conversion; a later conversion resolves it.",
-    operands: Count::ANY,
-    results: Count::at_least(1),
+    operands: CountRange::ANY,
+    results: CountRange::at_least(1),
     syntax: &[OptOperandsTypes, Word("to"), ResultTypes, AttrDict],
     ..OpSpec::PURE
 };

@@ -6,15 +6,15 @@ use crate::dialect::syntax::flags::OPT_FASTMATH;
 
 /// A function of one number, with a result of the same type.
 pub(super) const UNARY: OpSpec = OpSpec {
-    operands: Count::exactly(1),
-    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    operands: CountRange::exactly(1),
+    syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..FLOAT_BINARY
 };
 
 /// A function of the bits of one integer, with a result of the same type.
 pub(super) const INT_UNARY: OpSpec = OpSpec {
-    operands: Count::exactly(1),
-    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],
+    operands: CountRange::exactly(1),
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..INT_BINARY
 };
 
@@ -99,8 +99,8 @@ pub(in crate::dialect) const FLOOR: OpSpec =
 pub(in crate::dialect) const FMA: OpSpec = OpSpec {
     name: "math.fma",
     doc: "The first number times the second plus the third, rounded once.",
-    operands: Count::exactly(3),
-    syntax: &[Operands(3), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
+    operands: CountRange::exactly(3),
+    syntax: &[Operands(3), OPT_FASTMATH, AttrDict, COLON, TypeOf(TypeBinding::All)],
     ..FLOAT_BINARY
 };
 
@@ -108,15 +108,15 @@ pub(in crate::dialect) const FPOWI: OpSpec = OpSpec {
     name: "math.fpowi",
     doc: "A floating-point number to the power of an integer.",
     types: TypeRule::new(&[TypeClass::FloatLike, TypeClass::IntLike], &[TypeClass::FloatLike]),
-    rules: Rules::of_types(&[|it, op| it.first_and_result(op)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_first_and_result(op)]),
     syntax: &[
         Operands(2),
         OPT_FASTMATH,
         AttrDict,
         COLON,
-        TypeOf(Bind::FirstAndResult),
+        TypeOf(TypeBinding::FirstAndResult),
         COMMA,
-        TypeOf(Bind::Operand(1)),
+        TypeOf(TypeBinding::Operand(1)),
     ],
     ..FLOAT_BINARY
 };

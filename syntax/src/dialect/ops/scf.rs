@@ -9,12 +9,16 @@ use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "scf.if",
     doc: "Runs one of two regions. The operands of their `scf.yield` are the results.",
-    operands: Count::exactly(1),
-    regions: Count::exactly(2),
+    operands: CountRange::exactly(1),
+    regions: CountRange::exactly(2),
     types: TypeRule::new(&[TypeClass::I1], &[]),
     implicit_terminator: Some(OpKind::ScfYield),
     speculation: Speculation::Regions,
-    rules: Rules { regions: Some(|it, op| it.branches(op)), n_required_blocks: 1, ..Rules::NONE },
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_if_regions(op)),
+        n_required_blocks: 1,
+        ..VerifierRules::NONE
+    },
     syntax: &[Operand(Type::I1), OPT_ARROW_PAREN_TYPES, Region, OPT_ELSE, AttrDict],
     ..OpSpec::STRUCTURED
 };
@@ -23,7 +27,7 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     name: "scf.for",
     doc: "A counted loop over [lower, upper) with the given step. `iter_args` are \
           carried from one iteration to the next; the last ones are the results.",
-    operands: Count::at_least(3),
+    operands: CountRange::at_least(3),
     types: TypeRule::new(
         &[
             TypeClass::SignlessOrIndex,
@@ -36,10 +40,10 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     attrs: &[AttrSpec::optional("unsignedCmp", AttrClass::Any)],
     implicit_terminator: Some(OpKind::ScfYield),
     speculation: Speculation::UnitStep,
-    rules: Rules {
-        types: &[|it, op| it.bounds(op)],
-        regions: Some(|it, op| it.counted(op, 3)),
-        ..Rules::NONE
+    rules: VerifierRules {
+        types: &[|it, op| it.check_scf_for_bounds(op)],
+        regions: Some(|it, op| it.check_loop_values(op, 3)),
+        ..VerifierRules::NONE
     },
     syntax: &[SCF_FOR, Region, AttrDict],
     ..OpSpec::STRUCTURED
@@ -50,8 +54,8 @@ pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
     doc: "Repeats the `before` and `do` regions while the `scf.condition` of `before` is true. \
           The operands of `scf.condition` are passed to `do`, and the operands of its `scf.yield` to \
           `before`.",
-    regions: Count::exactly(2),
-    rules: Rules { regions: Some(|it, op| it.scf_while(op)), ..Rules::NONE },
+    regions: CountRange::exactly(2),
+    rules: VerifierRules { regions: Some(|it, op| it.check_scf_while(op)), ..VerifierRules::NONE },
     syntax: &[SCF_WHILE, Region, Word("do"), Region, AttrDictWithKeyword],
     ..OpSpec::STRUCTURED
 };
@@ -60,7 +64,7 @@ pub(in crate::dialect) const CONDITION: OpSpec = OpSpec {
     name: "scf.condition",
     doc: "Ends the `before` region of `scf.while`. If the condition is true, \
           the values are passed to the `do` region; otherwise they are the results.",
-    operands: Count::at_least(1),
+    operands: CountRange::at_least(1),
     types: TypeRule::new(&[TypeClass::I1, TypeClass::Any], &[]),
     parents: &["scf.while"],
     syntax: &[
@@ -85,14 +89,14 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     name: "scf.parallel",
     doc: "Runs its region for all points of a space, in any order; `scf.reduce` combines \
           results.",
-    segments: &[Count::ANY, Count::ANY, Count::ANY, Count::ANY],
+    segments: &[CountRange::ANY, CountRange::ANY, CountRange::ANY, CountRange::ANY],
     types: TypeRule::new(&[TypeClass::Any], &[]),
     attrs: &[AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32)],
     implicit_terminator: Some(OpKind::ScfReduce),
-    rules: Rules {
-        regions: Some(|it, op| it.scf_parallel(op)),
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_scf_parallel(op)),
         reads_indices: true,
-        ..Rules::NONE
+        ..VerifierRules::NONE
     },
     syntax: &[SCF_PARALLEL, Region, AttrDict],
     ..OpSpec::STRUCTURED
@@ -102,15 +106,15 @@ pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
     name: "scf.reduce",
     doc: "Ends `scf.parallel`. Each region combines its operand over all iterations.",
     traits: Traits::TERMINATOR.union(Traits::ALWAYS_PRINTED),
-    operands: Count::ANY,
-    regions: Count::ANY,
+    operands: CountRange::ANY,
+    regions: CountRange::ANY,
     parents: &["scf.parallel"],
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    rules: Rules {
-        regions: Some(|it, op| it.scf_reduce(op)),
-        blocks: Some(|it, op| it.reduced(op)),
-        ..Rules::NONE
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_scf_reduce(op)),
+        blocks: Some(|it, op| it.check_reduce_operands(op)),
+        ..VerifierRules::NONE
     },
     syntax: &[SCF_REDUCE, AttrDict],
     ..OpSpec::NONE
@@ -119,10 +123,13 @@ pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
 pub(in crate::dialect) const REDUCE_RETURN: OpSpec = OpSpec {
     name: "scf.reduce.return",
     doc: "Ends a region of `scf.reduce` with the combined value.",
-    operands: Count::exactly(1),
+    operands: CountRange::exactly(1),
     parents: &["scf.reduce"],
-    rules: Rules { blocks: Some(|it, op| it.reduction(op)), ..Rules::NONE },
-    syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::Operands)],
+    rules: VerifierRules {
+        blocks: Some(|it, op| it.check_reduce_return(op)),
+        ..VerifierRules::NONE
+    },
+    syntax: &[Operands(1), AttrDict, COLON, TypeOf(TypeBinding::Operands)],
     ..OpSpec::TERMINATOR
 };
 
@@ -130,7 +137,7 @@ pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
     name: "scf.forall",
     doc: "Runs its region for all points of a space, possibly in parallel; \
           `scf.forall.in_parallel` assembles the shared outputs.",
-    segments: &[Count::ANY, Count::ANY, Count::ANY, Count::ANY],
+    segments: &[CountRange::ANY, CountRange::ANY, CountRange::ANY, CountRange::ANY],
     attrs: &[
         AttrSpec::optional("mapping", AttrClass::Array),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
@@ -139,7 +146,7 @@ pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
         AttrSpec::required("staticUpperBound", AttrClass::DenseI64),
     ],
     implicit_terminator: Some(OpKind::ScfForallInParallel),
-    rules: Rules { regions: Some(|it, op| it.scf_forall(op)), ..Rules::NONE },
+    rules: VerifierRules { regions: Some(|it, op| it.check_scf_forall(op)), ..VerifierRules::NONE },
     syntax: &[SCF_FORALL, Region, AttrDict],
     ..OpSpec::STRUCTURED
 };
@@ -151,7 +158,7 @@ pub(in crate::dialect) const FORALL_IN_PARALLEL: OpSpec = OpSpec {
         .union(Traits::SINGLE_BLOCK)
         .union(Traits::NO_TERMINATOR)
         .union(Traits::GRAPH_REGION),
-    regions: Count::exactly(1),
+    regions: CountRange::exactly(1),
     parents: &["scf.forall"],
     effects: Effects::NONE,
     speculation: Speculation::Regions,
@@ -162,11 +169,14 @@ pub(in crate::dialect) const FORALL_IN_PARALLEL: OpSpec = OpSpec {
 pub(in crate::dialect) const EXECUTE_REGION: OpSpec = OpSpec {
     name: "scf.execute_region",
     doc: "Runs its region once; the region may have several blocks.",
-    results: Count::ANY,
-    regions: Count::exactly(1),
+    results: CountRange::ANY,
+    regions: CountRange::exactly(1),
     attrs: &[AttrSpec::optional("no_inline", AttrClass::Unit)],
     effects: Effects::NONE,
-    rules: Rules { regions: Some(|it, op| it.execute_region(op)), ..Rules::NONE },
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_execute_region(op)),
+        ..VerifierRules::NONE
+    },
     syntax: &[OptArrowTypes, OptWord("no_inline", "no_inline"), Region, AttrDict],
     ..OpSpec::NONE
 };
@@ -175,15 +185,18 @@ pub(in crate::dialect) const INDEX_SWITCH: OpSpec = OpSpec {
     name: "scf.index_switch",
     doc: "Runs the region of the case that matches the operand, otherwise the default region.",
     traits: Traits::SINGLE_BLOCK.union(Traits::DEFAULT_REGION_LAST),
-    operands: Count::exactly(1),
-    results: Count::ANY,
-    regions: Count::at_least(1),
+    operands: CountRange::exactly(1),
+    results: CountRange::ANY,
+    regions: CountRange::at_least(1),
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("cases", AttrClass::DenseI64)],
     implicit_terminator: Some(OpKind::ScfYield),
     effects: Effects::NONE,
     speculation: Speculation::Regions,
-    rules: Rules { regions: Some(|it, op| it.index_switch(op)), ..Rules::NONE },
+    rules: VerifierRules {
+        regions: Some(|it, op| it.check_index_switch(op)),
+        ..VerifierRules::NONE
+    },
     syntax: &[Operand(Type::INDEX), AttrDict, INDEX_SWITCH_CASES],
     ..OpSpec::NONE
 };

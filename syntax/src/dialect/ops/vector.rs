@@ -6,20 +6,20 @@ use crate::dialect::prelude::*;
 pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     name: "vector.load",
     doc: "Reads a vector from neighbouring elements of a memref.",
-    operands: Count::at_least(1),
-    results: Count::exactly(1),
+    operands: CountRange::at_least(1),
+    results: CountRange::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::Vector]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    rules: Rules::of_types(&[|it, op| it.an_index_for_each_dimension(op, 0)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_index_count(op, 0)]),
     syntax: &[
         Operands(1),
         Indices,
         AttrDict,
         COLON,
-        TypeOf(Bind::Operand(0)),
+        TypeOf(TypeBinding::Operand(0)),
         COMMA,
-        TypeOf(Bind::Result),
+        TypeOf(TypeBinding::Result),
     ],
     ..OpSpec::NONE
 };
@@ -27,11 +27,11 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
 pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     name: "vector.store",
     doc: "Writes a vector to neighbouring elements of a memref.",
-    operands: Count::at_least(2),
+    operands: CountRange::at_least(2),
     types: TypeRule::new(&[TypeClass::Vector, TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    rules: Rules::of_types(&[|it, op| it.an_index_for_each_dimension(op, 1)]),
+    rules: VerifierRules::of_types(&[|it, op| it.check_index_count(op, 1)]),
     syntax: &[
         Operands(1),
         COMMA,
@@ -39,9 +39,9 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
         Indices,
         AttrDict,
         COLON,
-        TypeOf(Bind::Operand(1)),
+        TypeOf(TypeBinding::Operand(1)),
         COMMA,
-        TypeOf(Bind::Operand(0)),
+        TypeOf(TypeBinding::Operand(0)),
     ],
     ..OpSpec::NONE
 };

@@ -1,15 +1,15 @@
 //! The syntax of `affine` ops: accesses, applied maps, copies, indices.
 
 use super::element::{Element, Syntax};
-use crate::affine::{Affine, Body, Expr};
-use crate::grammar::reader::{Reader, Res};
-use crate::intern::Types;
+use crate::affine::{Affine, AffineBody, AffineExpr};
+use crate::grammar::reader::{ReadResult, Reader};
+use crate::intern::NumberTypes;
 use crate::op_traits::DYNAMIC;
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Type, Value};
 
-/// `affine_map<(d0) -> (d0)>(%i)`, the attribute `map` and its operands.
-pub(in crate::dialect) const MAP: Element = Element::Own(&Syntax {
+/// `affine_map<(d0) -> (d0)>(%i)`, the attribute `map_or_set` and its operands.
+pub(in crate::dialect) const MAP: Element = Element::Custom(&Syntax {
     read: |it| it.affine_apply("map"),
     write: |it| it.write_affine_apply("map"),
     snippet: " «affine_map<(d0) -> (d0)>»(«%i»)",
@@ -18,7 +18,7 @@ pub(in crate::dialect) const MAP: Element = Element::Own(&Syntax {
 });
 
 /// `affine_set<(d0) : (d0 >= 0)>(%i)`, the attribute `condition` and its operands.
-pub(in crate::dialect) const CONDITION: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const CONDITION: Element = Element::Custom(&Syntax {
     read: |it| it.affine_apply("condition"),
     write: |it| it.write_affine_apply("condition"),
     snippet: " «affine_set<(d0) : (d0 >= 0)>»(«%i»)",
@@ -26,8 +26,8 @@ pub(in crate::dialect) const CONDITION: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// `%m[%i + 1]`, a memref and the attribute `map` with its operands.
-pub(in crate::dialect) const ACCESS: Element = Element::Own(&Syntax {
+/// `%m[%i + 1]`, a memref and the attribute `map_or_set` with its operands.
+pub(in crate::dialect) const ACCESS: Element = Element::Custom(&Syntax {
     read: |it| it.affine_access("map"),
     write: |it| it.write_affine_access("map"),
     snippet: " «%»[«%i»]",
@@ -36,7 +36,7 @@ pub(in crate::dialect) const ACCESS: Element = Element::Own(&Syntax {
 });
 
 /// Like [`ACCESS`], for the source of a copy.
-pub(in crate::dialect) const SOURCE_ACCESS: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SOURCE_ACCESS: Element = Element::Custom(&Syntax {
     read: |it| it.affine_access("src_map"),
     write: |it| it.write_affine_access("src_map"),
     snippet: " «%»[«%i»]",
@@ -45,7 +45,7 @@ pub(in crate::dialect) const SOURCE_ACCESS: Element = Element::Own(&Syntax {
 });
 
 /// Like [`ACCESS`], for the destination of a copy.
-pub(in crate::dialect) const DESTINATION_ACCESS: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const DESTINATION_ACCESS: Element = Element::Custom(&Syntax {
     read: |it| it.affine_access("dst_map"),
     write: |it| it.write_affine_access("dst_map"),
     snippet: " «%»[«%i»]",
@@ -54,7 +54,7 @@ pub(in crate::dialect) const DESTINATION_ACCESS: Element = Element::Own(&Syntax 
 });
 
 /// Like [`ACCESS`], for the tag of a copy.
-pub(in crate::dialect) const TAG_ACCESS: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const TAG_ACCESS: Element = Element::Custom(&Syntax {
     read: |it| it.affine_access("tag_map"),
     write: |it| it.write_affine_access("tag_map"),
     snippet: " «%»[«%i»]",
@@ -69,7 +69,7 @@ pub(in crate::dialect) const COPY_MAPS: &[&str] = &["src_map", "dst_map", "tag_m
 pub(in crate::dialect) const WAIT_MAPS: &[&str] = &["tag_map"];
 
 /// The types of the memrefs of `affine.dma_start`.
-pub(in crate::dialect) const COPIED_TYPES: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const COPIED_TYPES: Element = Element::Custom(&Syntax {
     read: |it| it.accessed_types(COPY_MAPS),
     write: |it| it.write_accessed_types(COPY_MAPS),
     snippet: " «memref<4xi32>», «memref<4xi32>», «memref<4xi32>»",
@@ -77,7 +77,7 @@ pub(in crate::dialect) const COPIED_TYPES: Element = Element::Own(&Syntax {
 });
 
 /// The type of the memref of `affine.dma_wait`.
-pub(in crate::dialect) const WAITED_TYPE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const WAITED_TYPE: Element = Element::Custom(&Syntax {
     read: |it| it.accessed_types(WAIT_MAPS),
     write: |it| it.write_accessed_types(WAIT_MAPS),
     snippet: " «memref<4xi32>»",
@@ -85,14 +85,14 @@ pub(in crate::dialect) const WAITED_TYPE: Element = Element::Own(&Syntax {
 });
 
 /// `, %stride, %n` or nothing.
-pub(in crate::dialect) const OPT_STRIDE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_STRIDE: Element = Element::Custom(&Syntax {
     read: |it| it.opt_stride(),
     write: |it| it.write_stride(),
     ..Syntax::EMPTY
 });
 
 /// `read, locality<3>, data`
-pub(in crate::dialect) const PREFETCH_KIND: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const PREFETCH_KIND: Element = Element::Custom(&Syntax {
     read: |it| it.prefetch_kind(),
     write: |it| it.write_prefetch_kind(),
     snippet: " «read», locality<«3»>, «data»",
@@ -101,7 +101,7 @@ pub(in crate::dialect) const PREFETCH_KIND: Element = Element::Own(&Syntax {
 });
 
 /// `into (%b, 16) {..} : index, index`
-pub(in crate::dialect) const DELINEARIZE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const DELINEARIZE: Element = Element::Custom(&Syntax {
     read: |it| it.delinearize(),
     write: |it| it.write_delinearize(),
     snippet: " into («4», «8») : «index, index»",
@@ -110,7 +110,7 @@ pub(in crate::dialect) const DELINEARIZE: Element = Element::Own(&Syntax {
 });
 
 /// `disjoint [%a, %b] by (2, %n) {..} : index`
-pub(in crate::dialect) const LINEARIZE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const LINEARIZE: Element = Element::Custom(&Syntax {
     read: |it| it.linearize(),
     write: |it| it.write_linearize(),
     snippet: " [«%i», «%j»] by («4», «8») : index",
@@ -119,15 +119,15 @@ pub(in crate::dialect) const LINEARIZE: Element = Element::Own(&Syntax {
 });
 
 /// The numbers of dimensions, symbols and results of a map.
-pub(super) type Shape = (u32, u32, usize);
+pub(super) type MapShape = (u32, u32, usize);
 
 impl Reader<'_, '_> {
     pub(super) fn affine_attr(&mut self, map: Affine) -> Attr {
-        self.env.interner.attr(AttrData::Affine(map))
+        self.env.interner.intern_attr(AttrData::Affine(map))
     }
 
     /// Parses a map or set as an attribute. The shape is `None` if it is an unknown alias.
-    pub(super) fn map(&mut self, is_set: bool) -> Res<(Attr, Option<Shape>)> {
+    pub(super) fn map_or_set(&mut self, is_set: bool) -> ReadResult<(Attr, Option<MapShape>)> {
         let span = self.token().span();
         if !matches!(self.peek(), TokenKind::Bare | TokenKind::Hash | TokenKind::HashBody) {
             return Err(self.expected("an affine map or a bound"));
@@ -140,13 +140,17 @@ impl Reader<'_, '_> {
             AttrData::Unknown => Ok((attr, None)),
             _ => {
                 let message = format!("expected an affine {}", if is_set { "set" } else { "map" });
-                Err(self.broken(Code::InvalidAttribute, span, message))
+                Err(self.error_at(Code::InvalidAttribute, span, message))
             }
         }
     }
 
     /// Parses `(%d0, %d1)[%s0]`: the operands of a map.
-    pub(super) fn dims_and_symbols(&mut self, shape: Option<Shape>, is_applied: bool) -> Res {
+    pub(super) fn dims_and_symbols(
+        &mut self,
+        shape: Option<MapShape>,
+        is_applied: bool,
+    ) -> ReadResult {
         let first = self.out.operands.len();
         let span = self.token().span();
         self.expect(TokenKind::LParen)?;
@@ -163,23 +167,23 @@ impl Reader<'_, '_> {
                 "{n_dims} dimension and {n_symbols} symbol operands for a map of {dims} and {symbols}"
             );
             if is_applied {
-                self.structure(Code::WrongCount, span, message);
+                self.report_structure(Code::WrongCount, span, message);
             } else {
-                self.mismatch(Code::OperandCount, span, message);
+                self.report_mismatch(Code::OperandCount, span, message);
             }
         }
         Ok(())
     }
 
     /// Parses a map with its operands, and stores the map as an attribute.
-    pub(crate) fn affine_apply(&mut self, name: &str) -> Res {
-        let (attr, shape) = self.map(name == "condition")?;
+    pub(crate) fn affine_apply(&mut self, name: &str) -> ReadResult {
+        let (attr, shape) = self.map_or_set(name == "condition")?;
         self.set_attr(name, attr);
         self.dims_and_symbols(shape, name == "map")
     }
 
     /// Parses `%m[%i + 1, symbol(%n)]`.
-    pub(crate) fn affine_access(&mut self, name: &str) -> Res {
+    pub(crate) fn affine_access(&mut self, name: &str) -> ReadResult {
         self.operand(Type::UNKNOWN)?;
         self.expect(TokenKind::LSquare)?;
         let (map, operands) = self.ssa_exprs()?;
@@ -191,7 +195,7 @@ impl Reader<'_, '_> {
     }
 
     /// `memref<8xf32>, memref<8xf32, 2>`: the type of the memref before the operands of each map.
-    pub(crate) fn accessed_types(&mut self, maps: &[&str]) -> Res {
+    pub(crate) fn accessed_types(&mut self, maps: &[&str]) -> ReadResult {
         let mut at = 0;
         for (i, name) in maps.iter().enumerate() {
             if i > 0 {
@@ -209,7 +213,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses an optional `, %stride, %n`.
-    pub(crate) fn opt_stride(&mut self) -> Res {
+    pub(crate) fn opt_stride(&mut self) -> ReadResult {
         if self.eat(TokenKind::Comma) {
             self.operand(Type::INDEX)?;
             self.expect(TokenKind::Comma)?;
@@ -219,7 +223,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `read, locality<3>, data`.
-    pub(crate) fn prefetch_kind(&mut self) -> Res {
+    pub(crate) fn prefetch_kind(&mut self) -> ReadResult {
         let is_write = self.enum_case(&["read", "write"])? == 1;
         self.expect(TokenKind::Comma)?;
         self.expect_word("locality")?;
@@ -232,14 +236,14 @@ impl Reader<'_, '_> {
         let locality = self.int_attr(locality, i32_type);
         self.set_attr("localityHint", locality);
         for (name, value) in [("isWrite", is_write), ("isDataCache", is_data)] {
-            let attr = self.env.interner.attr(AttrData::Bool(value));
+            let attr = self.env.interner.intern_attr(AttrData::Bool(value));
             self.set_attr(name, attr);
         }
         Ok(())
     }
 
     /// Parses `into (%b, 16) [dict] : index, index`.
-    pub(crate) fn delinearize(&mut self) -> Res {
+    pub(crate) fn delinearize(&mut self) -> ReadResult {
         self.expect_word("into")?;
         self.expect(TokenKind::LParen)?;
         let basis = self.mixed_list(TokenKind::RParen)?;
@@ -260,7 +264,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `[disjoint] [%a, %b] by (2, %n) [dict] : index`.
-    pub(crate) fn linearize(&mut self) -> Res {
+    pub(crate) fn linearize(&mut self) -> ReadResult {
         if self.eat_word("disjoint") {
             self.set_attr("disjoint", Attr::UNIT);
         }
@@ -271,7 +275,7 @@ impl Reader<'_, '_> {
         self.expect(TokenKind::LParen)?;
         let basis = self.mixed_list(TokenKind::RParen)?;
         let n_basis = self.out.operands.len() as i64 - n;
-        self.segments(&[n, n_basis]);
+        self.set_segment_sizes(&[n, n_basis]);
         let attr = self.dense_array(Type::I64, &basis);
         self.set_attr("static_basis", attr);
         self.attr_dict()?;
@@ -284,7 +288,7 @@ impl Reader<'_, '_> {
 
 impl Printer<'_> {
     /// Returns an attribute of the op that is an affine map or set.
-    pub(super) fn map(&self, name: &str) -> Fits<(Attr, &Affine)> {
+    pub(super) fn map(&self, name: &str) -> PrintResult<(Attr, &Affine)> {
         let attr = self.op_attr(name).ok_or(Unfit)?;
         match self.ir.interner.attr_data(attr) {
             AttrData::Affine(map) => Ok((attr, map)),
@@ -293,7 +297,7 @@ impl Printer<'_> {
     }
 
     /// Prints `(%d0, %d1)[%s0]`.
-    pub(super) fn write_dims_and_symbols(&mut self, n_dims: u32, values: &[Value]) -> Fits {
+    pub(super) fn write_dims_and_symbols(&mut self, n_dims: u32, values: &[Value]) -> PrintResult {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         let (dims, symbols) = values.split_at_checked(n_dims as usize).ok_or(Unfit)?;
         self.text.push("(");
@@ -307,26 +311,31 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_affine_apply(&mut self, name: &str) -> Fits {
+    pub(crate) fn write_affine_apply(&mut self, name: &str) -> PrintResult {
         let (attr, map) = self.map(name)?;
         let (n_dims, n_inputs) = (map.n_dims, map.n_inputs());
         fits(map.is_set() == (name == "condition"))?;
         let values = self.take_operands(self.n_left())?;
         fits(values.len() == n_inputs)?;
-        self.attr_word(attr, Types::All);
+        self.attr_word(attr, NumberTypes::All);
         self.write_dims_and_symbols(n_dims, &values)
     }
 
     /// Prints expressions over the operands of a map: `%i + 1, symbol(%n)`.
-    pub(super) fn write_exprs(&mut self, n_dims: u32, exprs: &[Expr], values: &[Value]) -> Fits {
+    pub(super) fn write_exprs(
+        &mut self,
+        n_dims: u32,
+        exprs: &[AffineExpr],
+        values: &[Value],
+    ) -> PrintResult {
         let names: Vec<String> = values
             .iter()
             .map(|it| self.value_name(*it).map(ToOwned::to_owned))
-            .collect::<Fits<_>>()?;
-        let leaf = |out: &mut String, leaf: &Expr| {
+            .collect::<PrintResult<_>>()?;
+        let leaf = |out: &mut String, leaf: &AffineExpr| {
             let (at, is_symbol) = match leaf {
-                Expr::Dim(at) => (*at, false),
-                Expr::Symbol(at) => (n_dims + at, true),
+                AffineExpr::Dim(at) => (*at, false),
+                AffineExpr::Symbol(at) => (n_dims + at, true),
                 _ => return Ok(()),
             };
             // All indices of leaves are below the number of operands, which the callers compare.
@@ -341,10 +350,10 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_affine_access(&mut self, name: &str) -> Fits {
+    pub(crate) fn write_affine_access(&mut self, name: &str) -> PrintResult {
         self.operand(Type::UNKNOWN)?;
         let (_, map) = self.map(name)?;
-        let Body::Map(exprs) = &map.body else { return Err(Unfit) };
+        let AffineBody::Map(exprs) = &map.body else { return Err(Unfit) };
         let (n_dims, n_inputs, exprs) = (map.n_dims, map.n_inputs(), exprs.clone());
         let values = self.take_operands(n_inputs)?;
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
@@ -354,7 +363,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_accessed_types(&mut self, maps: &[&str]) -> Fits {
+    pub(crate) fn write_accessed_types(&mut self, maps: &[&str]) -> PrintResult {
         let mut at = 0;
         for (i, name) in maps.iter().enumerate() {
             if i > 0 {
@@ -367,7 +376,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_stride(&mut self) -> Fits {
+    pub(crate) fn write_stride(&mut self) -> PrintResult {
         if self.n_left() == 0 {
             return Ok(());
         }
@@ -377,7 +386,7 @@ impl Printer<'_> {
         self.operand(Type::INDEX)
     }
 
-    pub(crate) fn write_prefetch_kind(&mut self) -> Fits {
+    pub(crate) fn write_prefetch_kind(&mut self) -> PrintResult {
         let is = |name: &str| match self.op_attr(name).map(|it| self.ir.interner.attr_data(it)) {
             Some(AttrData::Bool(value)) => Ok(*value),
             _ => Err(Unfit),
@@ -389,7 +398,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_delinearize(&mut self) -> Fits {
+    pub(crate) fn write_delinearize(&mut self) -> PrintResult {
         let basis = match self.op_attr("static_basis") {
             Some(_) => self.ints("static_basis")?,
             None => vec![DYNAMIC; self.n_left()],
@@ -404,7 +413,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_linearize(&mut self) -> Fits {
+    pub(crate) fn write_linearize(&mut self) -> PrintResult {
         if let Some(attr) = self.op_attr("disjoint") {
             fits(attr == Attr::UNIT)?;
             self.word("disjoint");

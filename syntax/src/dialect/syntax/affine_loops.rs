@@ -1,17 +1,17 @@
 //! The syntax of `affine.for` and `affine.parallel`: bounds, steps, reductions.
 
 use super::element::{Element, Syntax};
-use crate::affine::{Affine, Body, Expr};
+use crate::affine::{Affine, AffineBody, AffineExpr};
 use crate::grammar::ParsedOperand;
-use crate::grammar::reader::{Reader, Res};
+use crate::grammar::reader::{ReadResult, Reader};
 use crate::grammar::resolve_types::MAX_TERMS;
-use crate::intern::Types;
-use crate::op_traits::RMW;
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::intern::NumberTypes;
+use crate::op_traits::RMW_KINDS;
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, Dim, TokenKind, Type, TypeData};
 
 /// `%i = 0 to 4 step 2 iter_args(%x = %y) -> (f32)`
-pub(in crate::dialect) const AFFINE_FOR: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const AFFINE_FOR: Element = Element::Custom(&Syntax {
     read: |it| it.affine_for(),
     write: |it| it.write_affine_for(),
     snippet: " «%i» = «0» to «4»",
@@ -20,7 +20,7 @@ pub(in crate::dialect) const AFFINE_FOR: Element = Element::Own(&Syntax {
 });
 
 /// `(%i) = (0) to (4) step (2) reduce ("addf") -> f32`
-pub(in crate::dialect) const AFFINE_PARALLEL: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const AFFINE_PARALLEL: Element = Element::Custom(&Syntax {
     read: |it| it.affine_parallel(),
     write: |it| it.write_affine_parallel(),
     snippet: " («%i») = («0») to («4»)",
@@ -37,19 +37,21 @@ pub(in crate::dialect) const AFFINE_PARALLEL: Element = Element::Own(&Syntax {
 
 impl Reader<'_, '_> {
     /// Parses an integer for an attribute of type `index`. MLIR rejects `-0` here.
-    fn index_attribute(&mut self) -> Res<i64> {
+    fn index_attribute(&mut self) -> ReadResult<i64> {
         let start = self.at;
         let is_negative = self.peek() == TokenKind::Minus;
         let value = self.integer()?;
         if is_negative && value == 0 {
             self.at = start;
-            return Err(self.wrong(Code::LiteralType, "integer constant out of range for its type"));
+            return Err(
+                self.error_here(Code::LiteralType, "integer constant out of range for its type")
+            );
         }
         Ok(value)
     }
 
     /// Parses `%n`, `-4` or a map with operands, and returns it as a map.
-    fn bound(&mut self, many: &str) -> Res<Attr> {
+    fn bound(&mut self, many: &str) -> ReadResult<Attr> {
         let may_be_many = self.eat_word(many);
         // MLIR parses these as one-bit integers.
         let is_bool = self.is_word("true") || self.is_word("false");
@@ -68,13 +70,13 @@ impl Reader<'_, '_> {
             }
             _ => {
                 let span = self.token().span();
-                let (attr, shape) = self.map(false)?;
+                let (attr, shape) = self.map_or_set(false)?;
                 if let Some((_, _, n)) = shape
                     && n > 1
                     && !may_be_many
                 {
                     let message = format!("a bound with several results needs '{many}'");
-                    return Err(self.broken(Code::InvalidBound, span, message));
+                    return Err(self.error_at(Code::InvalidBound, span, message));
                 }
                 self.dims_and_symbols(shape, false)?;
                 Ok(attr)
@@ -83,7 +85,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `%i = B to B [step 2] [iter_args(..) -> ..]`.
-    pub(crate) fn affine_for(&mut self) -> Res {
+    pub(crate) fn affine_for(&mut self) -> ReadResult {
         let variable = self.argument(Type::INDEX)?;
         self.header_arguments.push(variable);
         self.expect(TokenKind::Equal)?;
@@ -100,7 +102,7 @@ impl Reader<'_, '_> {
             if step < 0 {
                 self.at = start;
                 let message = "expected step to be representable as a positive signed integer";
-                return Err(self.wrong(Code::InvalidStep, message));
+                return Err(self.error_here(Code::InvalidStep, message));
             }
         }
         let first = self.opt_iter_args()?;
@@ -109,13 +111,13 @@ impl Reader<'_, '_> {
         self.set_attr("upperBoundMap", upper);
         let step = self.int_attr(step, Type::INDEX);
         self.set_attr("step", step);
-        self.segments(&[n_lower as i64, n_upper as i64, n_inits as i64]);
+        self.set_segment_sizes(&[n_lower as i64, n_upper as i64, n_inits as i64]);
         Ok(())
     }
 
     /// Parses `(a, max(b, c))`. Returns one map for all bounds, and the number of results of each
     /// bound; adds the operands to the op.
-    fn bounds(&mut self, many: &str) -> Res<(Affine, Vec<i64>)> {
+    fn bounds(&mut self, many: &str) -> ReadResult<(Affine, Vec<i64>)> {
         self.expect(TokenKind::LParen)?;
         let mut groups = Vec::new();
         let (mut results, mut dims, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
@@ -126,15 +128,19 @@ impl Reader<'_, '_> {
                 it.expect(TokenKind::LParen)?;
             }
             let (map, operands) = if is_many { it.ssa_exprs()? } else { it.ssa_expr()? };
-            let Body::Map(list) = map.body else { return Ok(()) };
+            let AffineBody::Map(list) = map.body else { return Ok(()) };
             if groups.len() >= MAX_TERMS {
                 let message = format!("more than {MAX_TERMS} affine expressions");
-                return Err(it.wrong(Code::TooMany, message));
+                return Err(it.error_here(Code::TooMany, message));
             }
             groups.push(list.len() as i64);
             let (d, s) = operands.split_at(map.n_dims as usize);
             for expr in list {
-                results.push(renumber(&expr, &place(&mut dims, d), &place(&mut symbols, s)));
+                results.push(renumber(
+                    &expr,
+                    &merge_operands(&mut dims, d),
+                    &merge_operands(&mut symbols, s),
+                ));
             }
             if is_many {
                 it.expect(TokenKind::RParen)?;
@@ -144,15 +150,15 @@ impl Reader<'_, '_> {
         let map = Affine {
             n_dims: dims.len() as u32,
             n_symbols: symbols.len() as u32,
-            body: Body::Map(results),
+            body: AffineBody::Map(results),
         };
         self.push_operands(dims.into_iter().chain(symbols));
         Ok((map, groups))
     }
 
     /// Parses `(%i) = (..) to (..) [step (..)] [reduce ("addf")] [-> T]`.
-    pub(crate) fn affine_parallel(&mut self) -> Res {
-        let n = self.variables()?;
+    pub(crate) fn affine_parallel(&mut self) -> ReadResult {
+        let n = self.loop_variables()?;
         self.expect(TokenKind::Equal)?;
         let (lower, lower_groups) = self.bounds("max")?;
         self.expect_word("to")?;
@@ -160,7 +166,7 @@ impl Reader<'_, '_> {
         for groups in [&lower_groups, &upper_groups] {
             if groups.len() != n {
                 let message = format!("expected {n} bounds, found {}", groups.len());
-                self.structure(Code::BoundCount, self.span_of_name(), message);
+                self.report_structure(Code::BoundCount, self.span_of_name(), message);
             }
         }
         let mut steps = Vec::new();
@@ -180,7 +186,7 @@ impl Reader<'_, '_> {
                 if it.peek() != TokenKind::Str {
                     return Err(it.expected("a string"));
                 }
-                reductions.push(it.enum_case(RMW)? as i64);
+                reductions.push(it.enum_case(RMW_KINDS)? as i64);
                 Ok(())
             })?;
         }
@@ -192,7 +198,7 @@ impl Reader<'_, '_> {
         for (name, groups) in
             [("lowerBoundsGroups", lower_groups), ("upperBoundsGroups", upper_groups)]
         {
-            let attr = self.groups(&groups);
+            let attr = self.groups_attr(&groups);
             self.set_attr(name, attr);
         }
         let steps = self.i64_array(&steps);
@@ -203,7 +209,7 @@ impl Reader<'_, '_> {
     }
 
     /// Returns the attribute `dense<[1, 2]> : tensor<2xi32>`.
-    fn groups(&mut self, groups: &[i64]) -> Attr {
+    fn groups_attr(&mut self, groups: &[i64]) -> Attr {
         let is_splat = !groups.is_empty() && groups.iter().all(|it| *it == groups[0]);
         let all: Vec<_> = groups.iter().map(ToString::to_string).collect();
         let text = match (groups.is_empty(), is_splat) {
@@ -213,14 +219,14 @@ impl Reader<'_, '_> {
         };
         let element = self.i32_type();
         let dims = Some([Dim::Fixed(groups.len() as u64)].into());
-        let ty = self.env.interner.ty(TypeData::Tensor { dims, element, encoding: None });
+        let ty = self.env.interner.intern_type(TypeData::Tensor { dims, element, encoding: None });
         let text = self.name(&text);
-        self.env.interner.attr(AttrData::Elements(text, ty))
+        self.env.interner.intern_attr(AttrData::Elements(text, ty))
     }
 }
 
 /// Returns the index of each operand of `new` in `all`, and adds missing ones to `all`.
-fn place(all: &mut Vec<ParsedOperand>, new: &[ParsedOperand]) -> Vec<u32> {
+fn merge_operands(all: &mut Vec<ParsedOperand>, new: &[ParsedOperand]) -> Vec<u32> {
     new.iter()
         .map(|it| {
             let same = |other: &ParsedOperand| other.name == it.name && other.number == it.number;
@@ -233,44 +239,46 @@ fn place(all: &mut Vec<ParsedOperand>, new: &[ParsedOperand]) -> Vec<u32> {
         .collect()
 }
 
-fn renumber(expr: &Expr, dims: &[u32], symbols: &[u32]) -> Expr {
+fn renumber(expr: &AffineExpr, dims: &[u32], symbols: &[u32]) -> AffineExpr {
     match expr {
-        Expr::Const(_) => expr.clone(),
-        Expr::Dim(at) => Expr::Dim(dims[*at as usize]),
-        Expr::Symbol(at) => Expr::Symbol(symbols[*at as usize]),
-        Expr::Binary(op, both) => {
-            Expr::binary(*op, renumber(&both.0, dims, symbols), renumber(&both.1, dims, symbols))
-        }
+        AffineExpr::Const(_) => expr.clone(),
+        AffineExpr::Dim(at) => AffineExpr::Dim(dims[*at as usize]),
+        AffineExpr::Symbol(at) => AffineExpr::Symbol(symbols[*at as usize]),
+        AffineExpr::Binary(op, both) => AffineExpr::binary(
+            *op,
+            renumber(&both.0, dims, symbols),
+            renumber(&both.1, dims, symbols),
+        ),
     }
 }
 
 impl Printer<'_> {
-    fn write_bound(&mut self, name: &str, many: &str, n: usize) -> Fits {
+    fn write_bound(&mut self, name: &str, many: &str, n: usize) -> PrintResult {
         let values = self.take_operands(n)?;
         let (attr, map) = self.map(name)?;
         let map = map.clone();
         fits(!map.is_set() && map.n_inputs() == n)?;
         match &map.body {
-            Body::Map(exprs) => match exprs.as_slice() {
+            AffineBody::Map(exprs) => match exprs.as_slice() {
                 [] => return Err(Unfit),
-                [Expr::Const(value)] if n == 0 => {
+                [AffineExpr::Const(value)] if n == 0 => {
                     self.word(&value.to_string());
                     return Ok(());
                 }
-                [Expr::Symbol(0)] if map.n_dims == 0 && n == 1 => {
+                [AffineExpr::Symbol(0)] if map.n_dims == 0 && n == 1 => {
                     self.blank();
                     return self.values(&values);
                 }
                 [_] => {}
                 _ => self.word(many),
             },
-            Body::Set(_) => return Err(Unfit),
+            AffineBody::Set(_) => return Err(Unfit),
         }
-        self.attr_word(attr, Types::All);
+        self.attr_word(attr, NumberTypes::All);
         self.write_dims_and_symbols(map.n_dims, &values)
     }
 
-    pub(crate) fn write_affine_for(&mut self) -> Fits {
+    pub(crate) fn write_affine_for(&mut self) -> PrintResult {
         let body = self.region_at(0)?;
         let arguments = self.header_arguments(body)?;
         let (variable, carried) = arguments.split_first().ok_or(Unfit)?;
@@ -291,10 +299,10 @@ impl Printer<'_> {
     }
 
     /// `(a, max(b, c))`: prints the results of a map in groups.
-    fn write_bounds(&mut self, map: &Affine, groups: &[i64], many: &str) -> Fits {
+    fn write_bounds(&mut self, map: &Affine, groups: &[i64], many: &str) -> PrintResult {
         let values = self.take_operands(map.n_inputs())?;
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
-        let Body::Map(exprs) = &map.body else { return Err(Unfit) };
+        let AffineBody::Map(exprs) = &map.body else { return Err(Unfit) };
         let mut exprs = exprs.as_slice();
         self.word("(");
         for (i, &n) in groups.iter().enumerate() {
@@ -313,7 +321,7 @@ impl Printer<'_> {
         fits(exprs.is_empty())
     }
 
-    pub(crate) fn write_affine_parallel(&mut self) -> Fits {
+    pub(crate) fn write_affine_parallel(&mut self) -> PrintResult {
         let ir = self.ir;
         let body = self.region_at(0)?;
         let variables = self.header_arguments(body)?;
@@ -338,7 +346,8 @@ impl Printer<'_> {
         if !reductions.is_empty() {
             self.word("reduce (");
             for (i, kind) in reductions.iter().enumerate() {
-                let kind = usize::try_from(*kind).ok().and_then(|it| RMW.get(it)).ok_or(Unfit)?;
+                let kind =
+                    usize::try_from(*kind).ok().and_then(|it| RMW_KINDS.get(it)).ok_or(Unfit)?;
                 self.text.push(if i > 0 { ", " } else { "" });
                 self.text.push(&format!("\"{kind}\""));
             }

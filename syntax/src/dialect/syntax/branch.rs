@@ -2,21 +2,21 @@
 
 use super::element::{Element, Syntax};
 use crate::grammar::ParsedSuccessor;
-use crate::grammar::reader::{Reader, Res};
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::grammar::reader::{ReadResult, Reader};
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{AttrData, Dim, TokenKind, Tool, TypeData};
 
 /// `weights([1, 2])` or nothing.
-pub(in crate::dialect) const OPT_WEIGHTS: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_WEIGHTS: Element = Element::Custom(&Syntax {
     read: |it| it.opt_weights(),
     write: |it| it.write_weights(),
     attributes: &["branch_weights"],
-    is_new: true,
+    is_newer_than_mlir19: true,
     ..Syntax::EMPTY
 });
 
 /// `default: ^bb, 1: ^bb(%a : i32)`
-pub(in crate::dialect) const SWITCH_CASES: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SWITCH_CASES: Element = Element::Custom(&Syntax {
     read: |it| it.switch(),
     write: |it| it.write_switch(),
     snippet: " default: ^«bb1»",
@@ -26,11 +26,11 @@ pub(in crate::dialect) const SWITCH_CASES: Element = Element::Own(&Syntax {
 
 /// No text: `operandSegmentSizes` is one operand of the op, then the number of operands of each
 /// successor.
-pub(in crate::dialect) const SUCCESSOR_SEGMENTS: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SUCCESSOR_SEGMENTS: Element = Element::Custom(&Syntax {
     read: |it| {
         let counts = it.out.successors.iter().map(|it| it.operands.len() as i64);
         let sizes: Vec<i64> = std::iter::once(1).chain(counts).collect();
-        it.segments(&sizes);
+        it.set_segment_sizes(&sizes);
         Ok(())
     },
     write: |it| {
@@ -42,7 +42,7 @@ pub(in crate::dialect) const SUCCESSOR_SEGMENTS: Element = Element::Own(&Syntax 
 });
 
 impl Reader<'_, '_> {
-    pub(crate) fn block_name(&mut self) -> Res {
+    pub(crate) fn block_name(&mut self) -> ReadResult {
         if self.peek() != TokenKind::Caret {
             return Err(self.expected("a block name"));
         }
@@ -54,7 +54,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn successor(&mut self) -> Res {
+    pub(crate) fn successor(&mut self) -> ReadResult {
         self.block_name()?;
         if self.eat(TokenKind::LParen) {
             if self.peek() != TokenKind::Percent {
@@ -71,19 +71,19 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
-    pub(crate) fn switch(&mut self) -> Res {
+    pub(crate) fn switch(&mut self) -> ReadResult {
         self.expect_word("default")?;
         self.expect(TokenKind::Colon)?;
         self.successor()?;
         let mut cases = Vec::new();
         while self.eat(TokenKind::Comma) {
-            cases.push(self.bits()?);
+            cases.push(self.integer_bits()?);
             self.expect(TokenKind::Colon)?;
             self.successor()?;
         }
         let sizes: Vec<i64> =
             self.out.successors.iter().map(|it| it.operands.len() as i64).collect();
-        self.segments(&[1, sizes[0], sizes[1..].iter().sum()]);
+        self.set_segment_sizes(&[1, sizes[0], sizes[1..].iter().sum()]);
         let i32_type = self.i32_type();
         let segments = self.dense_array(i32_type, &sizes[1..]);
         self.set_attr("case_operand_segments", segments);
@@ -109,16 +109,16 @@ impl Reader<'_, '_> {
                 format!("dense<[{}]>", all.join(", "))
             };
             let dims = [Dim::Fixed(n)].into();
-            let ty = self.env.interner.ty(TypeData::Vector { dims, element: flag });
+            let ty = self.env.interner.intern_type(TypeData::Vector { dims, element: flag });
             let text = self.name(&text);
-            let attr = self.env.interner.attr(AttrData::Elements(text, ty));
+            let attr = self.env.interner.intern_attr(AttrData::Elements(text, ty));
             self.set_attr("case_values", attr);
         }
         Ok(())
     }
 
     /// Parses an optional `weights([1, 2])`.
-    pub(crate) fn opt_weights(&mut self) -> Res {
+    pub(crate) fn opt_weights(&mut self) -> ReadResult {
         if !self.eat_word("weights") {
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl Reader<'_, '_> {
 }
 
 impl Printer<'_> {
-    pub(crate) fn write_successor(&mut self) -> Fits {
+    pub(crate) fn write_successor(&mut self) -> PrintResult {
         let ir = self.ir;
         let (block, range) = self.take_successor()?;
         let values = self.take_operands(range.len())?;
@@ -153,13 +153,13 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_switch(&mut self) -> Fits {
+    pub(crate) fn write_switch(&mut self) -> PrintResult {
         let ir = self.ir;
         let n = ir.extra(self.op_id()).successors.len();
         let cases = match self.op_attr("case_values") {
             None => Vec::new(),
             Some(cases) => {
-                let cases = ir.interner.integers(cases).ok_or(Unfit)?;
+                let cases = ir.interner.sign_extended_elements(cases).ok_or(Unfit)?;
                 // A splat gives the value of all cases.
                 let is_one = cases.len() == 1;
                 let cases = cases.iter().cycle().take(if is_one {
@@ -198,7 +198,7 @@ impl Printer<'_> {
         u64::try_from(bits).ok()
     }
 
-    pub(crate) fn write_weights(&mut self) -> Fits {
+    pub(crate) fn write_weights(&mut self) -> PrintResult {
         if self.tool != Tool::Mlir19 && self.op_attr("branch_weights").is_some() {
             let weights = self.ints("branch_weights")?;
             self.word("weights(");

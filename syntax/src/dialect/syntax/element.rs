@@ -1,17 +1,17 @@
 //! The elements of custom syntax: how they are parsed and printed, and their snippets.
 
-use crate::grammar::reader::{Reader, Res};
-use crate::intern::Types;
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::grammar::reader::{ReadResult, Reader};
+use crate::intern::NumberTypes;
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Tool, Type};
 
 /// A piece of syntax that few ops share: how it is parsed, printed and completed.
 pub struct Syntax {
     /// Parses the text and adds operands, types, attributes and regions to the op.
-    pub(crate) read: fn(&mut Reader<'_, '_>) -> Res,
+    pub(crate) read: fn(&mut Reader<'_, '_>) -> ReadResult,
     /// Prints the text. Fails if the custom form cannot express the op, which is then printed in
     /// the generic form.
-    pub(crate) write: fn(&mut Printer<'_>) -> Fits,
+    pub(crate) write: fn(&mut Printer<'_>) -> PrintResult,
     /// The text that completion inserts, with placeholders in `«»`; `«%»` is the next operand. It
     /// starts with a blank if a blank precedes it in the text. Empty if the syntax is optional.
     pub(crate) snippet: &'static str,
@@ -19,13 +19,18 @@ pub struct Syntax {
     /// others.
     pub(crate) attributes: &'static [&'static str],
     /// True if LLVM 19 has no such text and prints the attributes in the dictionary.
-    pub(crate) is_new: bool,
+    pub(crate) is_newer_than_mlir19: bool,
 }
 
 impl Syntax {
     /// Syntax that parses and prints no text.
-    pub(crate) const EMPTY: Syntax =
-        Syntax { read: |_| Ok(()), write: |_| Ok(()), snippet: "", attributes: &[], is_new: false };
+    pub(crate) const EMPTY: Syntax = Syntax {
+        read: |_| Ok(()),
+        write: |_| Ok(()),
+        snippet: "",
+        attributes: &[],
+        is_newer_than_mlir19: false,
+    };
 }
 
 impl std::fmt::Debug for Syntax {
@@ -36,7 +41,7 @@ impl std::fmt::Debug for Syntax {
 
 /// The operands and results to which a type in the text applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bind {
+pub enum TypeBinding {
     /// The type of all operands and of the single result.
     All,
     /// The type of all operands.
@@ -89,7 +94,7 @@ pub enum Element {
     /// `@name`: an attribute with this name that refers to a symbol.
     SymbolUse(&'static str),
     /// A type that applies to these values.
-    TypeOf(Bind),
+    TypeOf(TypeBinding),
     /// No text: the single result always has this type.
     ResultIs(Type),
     /// Types, one for each result.
@@ -105,7 +110,7 @@ pub enum Element {
     /// A region; a declaration has none.
     OptRegion,
     /// Syntax that few ops share.
-    Own(&'static Syntax),
+    Custom(&'static Syntax),
 }
 
 /// `:`
@@ -119,8 +124,8 @@ impl Element {
     /// Returns the attributes that the text of the element expresses in the output of `tool`.
     pub(crate) fn attributes(&self, tool: Tool) -> &[&'static str] {
         match self {
-            Element::Own(syntax) if syntax.is_new && tool == Tool::Mlir19 => &[],
-            Element::Own(syntax) => syntax.attributes,
+            Element::Custom(syntax) if syntax.is_newer_than_mlir19 && tool == Tool::Mlir19 => &[],
+            Element::Custom(syntax) => syntax.attributes,
             Element::OptWord(_, name) | Element::StrAttr(name) | Element::SymbolUse(name) => {
                 std::slice::from_ref(name)
             }
@@ -131,11 +136,11 @@ impl Element {
 
 impl Reader<'_, '_> {
     /// Parses the text of an op after its name.
-    pub(crate) fn read_syntax(&mut self, syntax: &'static [Element]) -> Res {
+    pub(crate) fn read_syntax(&mut self, syntax: &'static [Element]) -> ReadResult {
         syntax.iter().try_for_each(|it| self.read_element(*it))
     }
 
-    fn read_element(&mut self, element: Element) -> Res {
+    fn read_element(&mut self, element: Element) -> ReadResult {
         match element {
             Element::Token(kind) => self.expect(kind).map(|_| ()),
             Element::Operands(n) => {
@@ -149,7 +154,7 @@ impl Reader<'_, '_> {
             Element::AttrDict => self.attr_dict(),
             Element::TypeOf(bind) => self.bound_type(bind),
             Element::Operand(ty) => self.operand(ty).map(|_| ()),
-            Element::Own(syntax) => (syntax.read)(self),
+            Element::Custom(syntax) => (syntax.read)(self),
             Element::Word(word) => self.expect_word(word),
             Element::OptWord(word, attr) => {
                 if self.eat_word(word) {
@@ -179,7 +184,7 @@ impl Reader<'_, '_> {
             }
             Element::StrAttr(name) => {
                 if self.peek() != TokenKind::Str {
-                    return Err(self.wrong(Code::ExpectedToken, "expected a string"));
+                    return Err(self.error_here(Code::ExpectedToken, "expected a string"));
                 }
                 let attr = self.attr()?;
                 self.set_attr(name, attr);
@@ -202,11 +207,11 @@ impl Reader<'_, '_> {
 
 impl Printer<'_> {
     /// Prints an op after its name.
-    pub(crate) fn write_syntax(&mut self, syntax: &'static [Element]) -> Fits {
+    pub(crate) fn write_syntax(&mut self, syntax: &'static [Element]) -> PrintResult {
         syntax.iter().try_for_each(|it| self.write_element(*it))
     }
 
-    fn write_element(&mut self, element: Element) -> Fits {
+    fn write_element(&mut self, element: Element) -> PrintResult {
         match element {
             Element::Token(kind) => self.write_token(kind),
             Element::Word(word) => {
@@ -255,13 +260,13 @@ impl Printer<'_> {
             }
             Element::StrAttr(name) => {
                 self.string(name).ok_or(Unfit)?;
-                self.attr_word(self.op_attr(name).ok_or(Unfit)?, Types::All);
+                self.attr_word(self.op_attr(name).ok_or(Unfit)?, NumberTypes::All);
                 Ok(())
             }
             Element::SymbolUse(name) => {
                 let symbol = self.op_attr(name).ok_or(Unfit)?;
                 fits(matches!(self.ir.interner.attr_data(symbol), AttrData::Symbol(_)))?;
-                self.attr_word(symbol, Types::All);
+                self.attr_word(symbol, NumberTypes::All);
                 Ok(())
             }
             Element::TypeOf(bind) => self.write_bound_type(bind),
@@ -276,13 +281,13 @@ impl Printer<'_> {
             Element::OptArrowTypes => self.write_arrow_types(),
             Element::FunctionType(from) => self.write_function_type(from.into()),
             Element::Successor => self.write_successor(),
-            Element::Region => self.next_region(),
+            Element::Region => self.write_next_region(),
             Element::OptRegion => self.write_function_body(),
-            Element::Own(syntax) => (syntax.write)(self),
+            Element::Custom(syntax) => (syntax.write)(self),
         }
     }
 
-    fn write_token(&mut self, kind: TokenKind) -> Fits {
+    fn write_token(&mut self, kind: TokenKind) -> PrintResult {
         match kind {
             TokenKind::Comma => self.text.push(","),
             TokenKind::LParen => self.text.push("("),

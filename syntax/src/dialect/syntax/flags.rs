@@ -1,10 +1,10 @@
 //! The syntax of flags, enumerations and constants, and their attributes.
 
 use super::element::{Element, Syntax};
-use crate::grammar::flags::{self, Flags};
-use crate::grammar::reader::{Reader, Res};
-use crate::intern::Types;
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::grammar::flags::{self, FlagSyntax};
+use crate::grammar::reader::{ReadResult, Reader};
+use crate::intern::NumberTypes;
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Tool, Type};
 
 /// Predicates of `arith.cmpi`. The attribute is the index in this list.
@@ -22,7 +22,7 @@ const ROUNDING: &[&str] =
     &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"];
 
 /// `overflow<nsw, nuw>` or nothing.
-pub(in crate::dialect) const OPT_OVERFLOW: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_OVERFLOW: Element = Element::Custom(&Syntax {
     read: |it| it.opt_flags(&flags::OVERFLOW),
     write: |it| it.write_flags(&flags::OVERFLOW),
     attributes: &["overflowFlags"],
@@ -30,7 +30,7 @@ pub(in crate::dialect) const OPT_OVERFLOW: Element = Element::Own(&Syntax {
 });
 
 /// `fastmath<nnan,ninf>` or nothing.
-pub(in crate::dialect) const OPT_FASTMATH: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_FASTMATH: Element = Element::Custom(&Syntax {
     read: |it| it.opt_flags(&flags::FASTMATH),
     write: |it| it.write_flags(&flags::FASTMATH),
     attributes: &["fastmath"],
@@ -38,7 +38,7 @@ pub(in crate::dialect) const OPT_FASTMATH: Element = Element::Own(&Syntax {
 });
 
 /// `<no_inline>` or nothing.
-pub(in crate::dialect) const OPT_NO_INLINE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_NO_INLINE: Element = Element::Custom(&Syntax {
     read: |it| {
         if it.eat(TokenKind::Less) {
             it.expect_word("no_inline")?;
@@ -56,12 +56,12 @@ pub(in crate::dialect) const OPT_NO_INLINE: Element = Element::Own(&Syntax {
         Ok(())
     },
     attributes: &["no_inline"],
-    is_new: true,
+    is_newer_than_mlir19: true,
     ..Syntax::EMPTY
 });
 
 /// An optional rounding mode, such as `to_nearest_even`.
-pub(in crate::dialect) const OPT_ROUNDING: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_ROUNDING: Element = Element::Custom(&Syntax {
     read: |it| {
         if let Some(at) = ROUNDING.iter().position(|mode| it.is_word(mode)) {
             it.at += 1;
@@ -82,7 +82,7 @@ pub(in crate::dialect) const OPT_ROUNDING: Element = Element::Own(&Syntax {
 });
 
 /// `slt`, a predicate of `arith.cmpi`.
-pub(in crate::dialect) const CMPI_PREDICATE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const CMPI_PREDICATE: Element = Element::Custom(&Syntax {
     read: |it| it.predicate(CMPI_PREDICATES),
     write: |it| it.write_enum_case("predicate", CMPI_PREDICATES),
     snippet: " «eq»",
@@ -91,7 +91,7 @@ pub(in crate::dialect) const CMPI_PREDICATE: Element = Element::Own(&Syntax {
 });
 
 /// `olt`, a predicate of `arith.cmpf`.
-pub(in crate::dialect) const CMPF_PREDICATE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const CMPF_PREDICATE: Element = Element::Custom(&Syntax {
     read: |it| it.predicate(CMPF_PREDICATES),
     write: |it| it.write_enum_case("predicate", CMPF_PREDICATES),
     snippet: " «false»",
@@ -100,12 +100,12 @@ pub(in crate::dialect) const CMPF_PREDICATE: Element = Element::Own(&Syntax {
 });
 
 /// `7 : i32`: the attribute `value`, which has the type of the result.
-pub(in crate::dialect) const CONSTANT_VALUE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const CONSTANT_VALUE: Element = Element::Custom(&Syntax {
     read: |it| it.constant_value(),
     write: |it| {
         let value = it.op_attr("value").ok_or(Unfit)?;
         fits(it.ir.interner.attr_type(value) == Some(it.take_result()?))?;
-        it.attr_word(value, Types::All);
+        it.attr_word(value, NumberTypes::All);
         Ok(())
     },
     snippet: " «0» : «i32»",
@@ -115,7 +115,7 @@ pub(in crate::dialect) const CONSTANT_VALUE: Element = Element::Own(&Syntax {
 
 impl Reader<'_, '_> {
     /// Parses an optional `overflow<nsw, nuw>` or `fastmath<fast>`.
-    fn opt_flags(&mut self, flags: &Flags) -> Res {
+    fn opt_flags(&mut self, flags: &FlagSyntax) -> ReadResult {
         if !self.eat_word(flags.word) {
             return Ok(());
         }
@@ -137,27 +137,27 @@ impl Reader<'_, '_> {
         }
         let text = flags.text(bits);
         let text = self.name(&text);
-        let attr = self.env.interner.attr(AttrData::Text(text, None));
+        let attr = self.env.interner.intern_attr(AttrData::Text(text, None));
         self.set_attr(flags.attr, attr);
         Ok(())
     }
 
     /// Parses the attribute `predicate`: its value is the index of the name in `names`.
-    fn predicate(&mut self, names: &[&str]) -> Res {
+    fn predicate(&mut self, names: &[&str]) -> ReadResult {
         let at = self.enum_case(names)?;
         let attr = self.int_attr(at as i64, Type::I64);
         self.set_attr("predicate", attr);
         Ok(())
     }
 
-    fn constant_value(&mut self) -> Res {
+    fn constant_value(&mut self) -> ReadResult {
         let span = self.token().span();
         if self.peek() == TokenKind::Eof {
             return Err(self.expected("an attribute value"));
         }
         let attr = self.attr()?;
         let Some(ty) = self.env.interner.attr_type(attr) else {
-            return Err(self.broken(
+            return Err(self.error_at(
                 Code::InvalidAttribute,
                 span,
                 "a constant needs a value with a type".into(),
@@ -170,7 +170,7 @@ impl Reader<'_, '_> {
 }
 
 impl Printer<'_> {
-    fn write_flags(&mut self, flags: &Flags) -> Fits {
+    fn write_flags(&mut self, flags: &FlagSyntax) -> PrintResult {
         let Some(attr) = self.op_attr(flags.attr) else { return Ok(()) };
         let AttrData::Text(text, None) = self.ir.interner.attr_data(attr) else {
             return Err(Unfit);
@@ -184,7 +184,7 @@ impl Printer<'_> {
     }
 
     /// Prints the name at the index that an integer attribute states.
-    fn write_enum_case(&mut self, attribute: &str, names: &[&str]) -> Fits {
+    fn write_enum_case(&mut self, attribute: &str, names: &[&str]) -> PrintResult {
         let at = usize::try_from(self.int(attribute)?).map_err(|_| Unfit)?;
         self.word(names.get(at).ok_or(Unfit)?);
         Ok(())

@@ -1,13 +1,13 @@
 //! The syntax of symbols, and of functions with signature and body.
 
 use super::element::{Element, Syntax};
-use crate::grammar::reader::{Reader, Res};
+use crate::grammar::reader::{ReadResult, Reader};
 use crate::grammar::{ParsedArgument, ParsedSymbol};
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 /// `public`, `private`, `nested` or nothing.
-pub(in crate::dialect) const VISIBILITY: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const VISIBILITY: Element = Element::Custom(&Syntax {
     read: |it| {
         if let Some(word) = ["public", "private", "nested"].iter().find(|word| it.is_word(word)) {
             it.at += 1;
@@ -30,7 +30,7 @@ pub(in crate::dialect) const VISIBILITY: Element = Element::Own(&Syntax {
 });
 
 /// `@name`: the symbol that the op defines.
-pub(in crate::dialect) const SYMBOL_NAME: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SYMBOL_NAME: Element = Element::Custom(&Syntax {
     read: |it| {
         it.expect(TokenKind::At)?;
         it.define_symbol();
@@ -48,7 +48,7 @@ pub(in crate::dialect) const SYMBOL_NAME: Element = Element::Own(&Syntax {
 });
 
 /// `@name` or nothing.
-pub(in crate::dialect) const OPT_SYMBOL_NAME: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_SYMBOL_NAME: Element = Element::Custom(&Syntax {
     read: |it| {
         if it.eat(TokenKind::At) {
             it.define_symbol();
@@ -67,7 +67,7 @@ pub(in crate::dialect) const OPT_SYMBOL_NAME: Element = Element::Own(&Syntax {
 });
 
 /// `(%a: i32) -> i32 attributes {..}`: arguments, results and the other attributes.
-pub(in crate::dialect) const SIGNATURE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SIGNATURE: Element = Element::Custom(&Syntax {
     read: |it| {
         it.func_signature()?;
         it.func_attributes()
@@ -84,28 +84,29 @@ pub(in crate::dialect) const SIGNATURE: Element = Element::Own(&Syntax {
 
 impl Reader<'_, '_> {
     /// Parses `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types without names.
-    pub(crate) fn func_signature(&mut self) -> Res {
+    pub(crate) fn func_signature(&mut self) -> ReadResult {
         self.expect(TokenKind::LParen)?;
         self.list(TokenKind::RParen, |it| {
             let named = it.header_arguments.first().map(|it| it.name.is_some());
             let argument = if it.peek() == TokenKind::Percent {
                 if named == Some(false) {
-                    return Err(
-                        it.wrong(Code::MixedArguments, "expected type instead of SSA identifier")
-                    );
+                    return Err(it.error_here(
+                        Code::MixedArguments,
+                        "expected type instead of SSA identifier",
+                    ));
                 }
                 let operand = it.value(crate::Type::UNKNOWN)?;
                 if it.tokens[it.at - 1].kind == TokenKind::Hash {
                     it.at -= 1;
                     let message = "result number not allowed in argument list";
-                    return Err(it.wrong(Code::InvalidResultNumber, message));
+                    return Err(it.error_here(Code::InvalidResultNumber, message));
                 }
                 it.expect(TokenKind::Colon)?;
                 let ty = it.ty()?;
                 ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None }
             } else {
                 if named == Some(true) {
-                    return Err(it.wrong(Code::ExpectedToken, "expected an SSA identifier"));
+                    return Err(it.error_here(Code::ExpectedToken, "expected an SSA identifier"));
                 }
                 let start = it.token().span();
                 let ty = it.ty()?;
@@ -133,8 +134,8 @@ impl Reader<'_, '_> {
         }
         let inputs = self.header_arguments.iter().map(|it| it.ty).collect();
         let interner = &mut *self.env.interner;
-        let ty = interner.ty(TypeData::Function { inputs, results: results.into() });
-        let attr = interner.attr(AttrData::Type(ty));
+        let ty = interner.intern_type(TypeData::Function { inputs, results: results.into() });
+        let attr = interner.intern_attr(AttrData::Type(ty));
         self.set_attr("function_type", attr);
         let argument_attrs: Vec<_> = self.header_arguments.iter().map(|it| it.attrs).collect();
         self.set_dicts("arg_attrs", &argument_attrs);
@@ -143,7 +144,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses an optional `attributes {..}`, which must not contain attributes of the signature.
-    fn func_attributes(&mut self) -> Res {
+    fn func_attributes(&mut self) -> ReadResult {
         let span = self.token().span();
         let Some(dict) = self.opt_dict_with_keyword()? else { return Ok(()) };
         if let AttrData::Dict(entries) = self.env.interner.attr_data(dict) {
@@ -154,7 +155,7 @@ impl Reader<'_, '_> {
             if let Some(name) = twice {
                 let message =
                     format!("'{name}' belongs before the attribute dictionary, not in it");
-                return Err(self.broken(Code::InvalidAttribute, span, message));
+                return Err(self.error_at(Code::InvalidAttribute, span, message));
             }
         }
         self.add_dict(dict);
@@ -165,12 +166,12 @@ impl Reader<'_, '_> {
         let span = self.tokens[self.at - 1].span();
         let name = self.symbol_text(span);
         self.out.symbol = Some(ParsedSymbol { name, root: name, span });
-        let attr = self.env.interner.attr(AttrData::String(name, None));
+        let attr = self.env.interner.intern_attr(AttrData::String(name, None));
         self.set_attr("sym_name", attr);
     }
 
-    /// Parses `@name`, an attribute with the name `attr`.
-    pub(crate) fn symbol_use(&mut self, attr: &str) -> Res {
+    /// Parses `@name`, an attribute with the name `intern_attr`.
+    pub(crate) fn symbol_use(&mut self, attr: &str) -> ReadResult {
         let token = self.expect(TokenKind::At)?;
         let name = self.symbol_text(token.span());
         let mut path = vec![name];
@@ -182,9 +183,9 @@ impl Reader<'_, '_> {
         if path.len() > 1 {
             self.at -= 1;
             let message = "expected a symbol name, not a nested reference";
-            return Err(self.wrong(Code::InvalidAttribute, message));
+            return Err(self.error_here(Code::InvalidAttribute, message));
         }
-        let symbol = self.env.interner.attr(AttrData::Symbol(path.into()));
+        let symbol = self.env.interner.intern_attr(AttrData::Symbol(path.into()));
         self.set_attr(attr, symbol);
         Ok(())
     }
@@ -194,21 +195,21 @@ impl Reader<'_, '_> {
             return;
         }
         let interner = &mut *self.env.interner;
-        let empty = interner.attr(AttrData::Dict([].into()));
+        let empty = interner.intern_attr(AttrData::Dict([].into()));
         let dicts = dicts.iter().map(|it| it.unwrap_or(empty)).collect();
-        let attr = interner.attr(AttrData::Array(dicts));
+        let attr = interner.intern_attr(AttrData::Array(dicts));
         self.set_attr(name, attr);
     }
 
     /// Parses the body; a declaration has none.
-    pub(crate) fn function_body(&mut self) -> Res {
+    pub(crate) fn function_body(&mut self) -> ReadResult {
         if self.peek() != TokenKind::Region {
             self.out.arguments = std::mem::take(&mut self.header_arguments);
             return Ok(());
         }
         // A body with arguments has a block, so the verifier reports that it is empty.
         if self.is_empty_region() && self.header_arguments.is_empty() {
-            return Err(self.wrong(Code::EmptyBody, "expected a non-empty function body"));
+            return Err(self.error_here(Code::EmptyBody, "expected a non-empty function body"));
         }
         if self.header_arguments.first().is_some_and(|it| it.name.is_none()) {
             // The label at the start of the body defines them.
@@ -219,7 +220,7 @@ impl Reader<'_, '_> {
 }
 
 impl Printer<'_> {
-    pub(crate) fn write_func_signature(&mut self) -> Fits {
+    pub(crate) fn write_func_signature(&mut self) -> PrintResult {
         let ir = self.ir;
         let ty = self.op_attr("function_type").ok_or(Unfit)?;
         let AttrData::Type(ty) = ir.interner.attr_data(ty) else { return Err(Unfit) };
@@ -277,7 +278,7 @@ impl Printer<'_> {
     }
 
     /// Returns the `n` dictionaries of an array attribute of the op; `None` for empty ones.
-    fn dicts(&self, name: &str, n: usize) -> Fits<Vec<Option<Attr>>> {
+    fn dicts(&self, name: &str, n: usize) -> PrintResult<Vec<Option<Attr>>> {
         let Some(attr) = self.op_attr(name) else { return Ok(vec![None; n]) };
         let AttrData::Array(dicts) = self.ir.interner.attr_data(attr) else { return Err(Unfit) };
         fits(dicts.len() == n)?;
@@ -295,9 +296,9 @@ impl Printer<'_> {
         }
     }
 
-    pub(crate) fn write_function_body(&mut self) -> Fits {
+    pub(crate) fn write_function_body(&mut self) -> PrintResult {
         match self.body() {
-            Some(body) => self.braces(body),
+            Some(body) => self.write_region(body),
             None => {
                 if self.region_at(0).is_ok() {
                     self.skip_region();

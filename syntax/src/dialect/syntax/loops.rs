@@ -1,14 +1,14 @@
 //! The syntax of `scf` ops with regions.
 
 use super::element::{Element, Syntax};
-use crate::grammar::reader::{Reader, Res};
+use crate::grammar::reader::{ReadResult, Reader};
 use crate::grammar::{ParsedArgument, ParsedOperand};
 use crate::op_traits::DYNAMIC;
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, Span, TokenKind, Type, TypeData, Value};
 
 /// `%i = %l to %u step %s iter_args(%x = %y) -> (f32) : i32`
-pub(in crate::dialect) const SCF_FOR: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SCF_FOR: Element = Element::Custom(&Syntax {
     read: |it| it.scf_for(),
     write: |it| it.write_scf_for(),
     snippet: " «%i» = «%lb» to «%ub» step «%step»",
@@ -17,7 +17,7 @@ pub(in crate::dialect) const SCF_FOR: Element = Element::Own(&Syntax {
 });
 
 /// `(%x = %y) : (i32) -> f32`
-pub(in crate::dialect) const SCF_WHILE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SCF_WHILE: Element = Element::Custom(&Syntax {
     read: |it| it.scf_while(),
     write: |it| it.write_scf_while(),
     snippet: " («%x» = «%a») : («i32») -> «i32»",
@@ -25,7 +25,7 @@ pub(in crate::dialect) const SCF_WHILE: Element = Element::Own(&Syntax {
 });
 
 /// `(%i) = (%l) to (%u) step (%s) init (%v) -> f32`
-pub(in crate::dialect) const SCF_PARALLEL: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SCF_PARALLEL: Element = Element::Custom(&Syntax {
     read: |it| it.scf_parallel(),
     write: |it| it.write_scf_parallel(),
     snippet: " («%i») = («%lb») to («%ub») step («%step»)",
@@ -34,14 +34,14 @@ pub(in crate::dialect) const SCF_PARALLEL: Element = Element::Own(&Syntax {
 });
 
 /// `(%a, %b : i32, f32) {..}, {..}`
-pub(in crate::dialect) const SCF_REDUCE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SCF_REDUCE: Element = Element::Custom(&Syntax {
     read: |it| it.scf_reduce(),
     write: |it| it.write_scf_reduce(),
     ..Syntax::EMPTY
 });
 
 /// `(%i) in (4) shared_outs(%o = %t) -> (tensor<4xf32>)`
-pub(in crate::dialect) const SCF_FORALL: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SCF_FORALL: Element = Element::Custom(&Syntax {
     read: |it| it.scf_forall(),
     write: |it| it.write_scf_forall(),
     snippet: " («%i») in («4»)",
@@ -50,7 +50,7 @@ pub(in crate::dialect) const SCF_FORALL: Element = Element::Own(&Syntax {
 });
 
 /// `-> i32 case 0 {..} default {..}`
-pub(in crate::dialect) const INDEX_SWITCH_CASES: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const INDEX_SWITCH_CASES: Element = Element::Custom(&Syntax {
     read: |it| it.index_switch(),
     write: |it| it.write_index_switch(),
     snippet: " case «0» {\n  $0\n}\ndefault {\n}",
@@ -59,7 +59,7 @@ pub(in crate::dialect) const INDEX_SWITCH_CASES: Element = Element::Own(&Syntax 
 });
 
 /// Prints `else {..}`, or nothing for an empty region.
-pub(in crate::dialect) const OPT_ELSE: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_ELSE: Element = Element::Custom(&Syntax {
     read: |it| {
         if it.eat_word("else") {
             it.region()?;
@@ -73,19 +73,19 @@ pub(in crate::dialect) const OPT_ELSE: Element = Element::Own(&Syntax {
             return Ok(());
         }
         it.word("else");
-        it.braces(region)
+        it.write_region(region)
     },
     ..Syntax::EMPTY
 });
 
 impl Reader<'_, '_> {
     /// Parses the definition of a block argument, `%i`.
-    pub(crate) fn argument(&mut self, ty: Type) -> Res<ParsedArgument> {
+    pub(crate) fn argument(&mut self, ty: Type) -> ReadResult<ParsedArgument> {
         let operand = self.value(ty)?;
         if self.tokens[self.at - 1].kind == TokenKind::Hash {
             self.at -= 1;
             let message = "result number not allowed in argument list";
-            return Err(self.wrong(Code::InvalidResultNumber, message));
+            return Err(self.error_here(Code::InvalidResultNumber, message));
         }
         self.opt_location()?;
         Ok(ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None })
@@ -93,7 +93,7 @@ impl Reader<'_, '_> {
 
     /// Parses `(%x = %y, ...)` after the parenthesis: adds `%x` to the header arguments and `%y` to
     /// the operands. Returns the index of the first operand.
-    pub(crate) fn assignments(&mut self) -> Res<usize> {
+    pub(crate) fn assignments(&mut self) -> ReadResult<usize> {
         let first = self.out.operands.len();
         self.list(TokenKind::RParen, |it| {
             let argument = it.argument(Type::UNKNOWN)?;
@@ -107,11 +107,11 @@ impl Reader<'_, '_> {
 
     /// Sets the types of the carried values (the operands from `first` on) and of their arguments
     /// (the last header arguments).
-    pub(crate) fn carry(&mut self, first: usize, types: &[Type], what: &str) {
+    pub(crate) fn set_carried_types(&mut self, first: usize, types: &[Type], what: &str) {
         let n = self.out.operands.len() - first;
         if n != types.len() {
             let message = format!("{n} {what} but {} types", types.len());
-            self.mismatch(Code::OperandCount, self.out.name_span, message);
+            self.report_mismatch(Code::OperandCount, self.out.name_span, message);
         }
         let n_before = self.header_arguments.len().saturating_sub(n);
         let arguments = self.header_arguments[n_before..].iter_mut();
@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
 
     /// Parses an optional `iter_args(%x = %y) -> (T)`. Returns the index of the first carried
     /// operand.
-    pub(crate) fn opt_iter_args(&mut self) -> Res<usize> {
+    pub(crate) fn opt_iter_args(&mut self) -> ReadResult<usize> {
         let mut first = self.out.operands.len();
         if self.eat_word("iter_args") {
             self.expect(TokenKind::LParen)?;
@@ -133,13 +133,13 @@ impl Reader<'_, '_> {
             self.expect(TokenKind::Arrow)?;
             self.arrow_types()?;
             let types = self.out.result_types.clone();
-            self.carry(first, &types, "loop-carried values");
+            self.set_carried_types(first, &types, "loop-carried values");
         }
         Ok(first)
     }
 
     /// Parses `[unsigned] %i = %l to %u step %s [iter_args(..) -> (..)] [: T]`.
-    pub(crate) fn scf_for(&mut self) -> Res {
+    pub(crate) fn scf_for(&mut self) -> ReadResult {
         if self.eat_word("unsigned") {
             self.set_attr("unsignedCmp", Attr::UNIT);
         }
@@ -163,7 +163,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `(%x = %y, ...) : (A) -> B`.
-    pub(crate) fn scf_while(&mut self) -> Res {
+    pub(crate) fn scf_while(&mut self) -> ReadResult {
         if self.eat(TokenKind::LParen) {
             self.assignments()?;
         }
@@ -173,19 +173,19 @@ impl Reader<'_, '_> {
         match self.env.interner.type_data(ty).clone() {
             TypeData::Function { inputs, results } => {
                 self.out.result_types.extend_from_slice(&results);
-                self.carry(0, &inputs, "operands");
+                self.set_carried_types(0, &inputs, "operands");
                 Ok(())
             }
             TypeData::Unknown => {
-                self.out.guessed = true;
+                self.out.is_guessed = true;
                 Ok(())
             }
-            _ => Err(self.broken(Code::InvalidType, span, "expected a function type".into())),
+            _ => Err(self.error_at(Code::InvalidType, span, "expected a function type".into())),
         }
     }
 
     /// Parses `(%i, %j)`: the arguments of the region of a loop. Returns their number.
-    pub(crate) fn variables(&mut self) -> Res<usize> {
+    pub(crate) fn loop_variables(&mut self) -> ReadResult<usize> {
         self.expect(TokenKind::LParen)?;
         self.list(TokenKind::RParen, |it| {
             let argument = it.argument(Type::INDEX)?;
@@ -195,14 +195,14 @@ impl Reader<'_, '_> {
         Ok(self.header_arguments.len())
     }
 
-    fn index_list(&mut self, n: usize) -> Res {
+    fn index_list(&mut self, n: usize) -> ReadResult {
         let span = self.token().span();
         self.expect(TokenKind::LParen)?;
         let first = self.out.operands.len();
         self.list(TokenKind::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
         let found = self.out.operands.len() - first;
         if found != n {
-            self.mismatch(
+            self.report_mismatch(
                 Code::OperandCount,
                 span,
                 format!("expected {n} operands, found {found}"),
@@ -212,8 +212,8 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `(%i) = (%l) to (%u) step (%s) [init (%v)] [-> T]`.
-    pub(crate) fn scf_parallel(&mut self) -> Res {
-        let n = self.variables()?;
+    pub(crate) fn scf_parallel(&mut self) -> ReadResult {
+        let n = self.loop_variables()?;
         self.expect(TokenKind::Equal)?;
         self.index_list(n)?;
         self.expect_word("to")?;
@@ -232,18 +232,18 @@ impl Reader<'_, '_> {
                 "{n_inits} initial values but {} result types",
                 self.out.result_types.len()
             );
-            self.mismatch(Code::OperandCount, self.out.name_span, message);
+            self.report_mismatch(Code::OperandCount, self.out.name_span, message);
         }
         for (operand, ty) in self.out.operands[first..].iter_mut().zip(&self.out.result_types) {
             operand.ty = *ty;
         }
         let n = n as i64;
-        self.segments(&[n, n, n, n_inits as i64]);
+        self.set_segment_sizes(&[n, n, n, n_inits as i64]);
         Ok(())
     }
 
     /// Parses `(%a, %b : T, U) {..}, {..}`.
-    pub(crate) fn scf_reduce(&mut self) -> Res {
+    pub(crate) fn scf_reduce(&mut self) -> ReadResult {
         if self.eat(TokenKind::LParen) {
             self.uses_types()?;
             self.expect(TokenKind::RParen)?;
@@ -262,7 +262,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses a list of operands and integers. The result has [`DYNAMIC`] for each operand.
-    pub(crate) fn mixed_list(&mut self, close: TokenKind) -> Res<Vec<i64>> {
+    pub(crate) fn mixed_list(&mut self, close: TokenKind) -> ReadResult<Vec<i64>> {
         let mut out = Vec::new();
         self.list(close, |it| {
             if it.peek() == TokenKind::Percent {
@@ -282,8 +282,8 @@ impl Reader<'_, '_> {
 
     /// Parses `(%i) in (..)` or `(%i) = (..) to (..) step (..)`, then `shared_outs(%o = %t) ->
     /// (T)`.
-    pub(crate) fn scf_forall(&mut self) -> Res {
-        let n = self.variables()?;
+    pub(crate) fn scf_forall(&mut self) -> ReadResult {
+        let n = self.loop_variables()?;
         let (lower, upper, step);
         if self.eat_word("in") {
             self.expect(TokenKind::LParen)?;
@@ -305,7 +305,7 @@ impl Reader<'_, '_> {
         for it in [&lower, &upper, &step] {
             if it.len() != n {
                 let message = format!("expected {n} bounds, found {}", it.len());
-                self.mismatch(Code::OperandCount, self.out.name_span, message);
+                self.report_mismatch(Code::OperandCount, self.out.name_span, message);
             }
         }
         let dynamic = |it: &[i64]| it.iter().filter(|it| **it == DYNAMIC).count() as i64;
@@ -317,10 +317,10 @@ impl Reader<'_, '_> {
             self.expect(TokenKind::Arrow)?;
             self.arrow_types()?;
             let types = self.out.result_types.clone();
-            self.carry(first, &types, "shared outputs");
+            self.set_carried_types(first, &types, "shared outputs");
         }
         sizes[3] = (self.out.operands.len() - first) as i64;
-        self.segments(&sizes);
+        self.set_segment_sizes(&sizes);
         for (name, values) in
             [("staticLowerBound", lower), ("staticUpperBound", upper), ("staticStep", step)]
         {
@@ -331,13 +331,13 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `case 0 {..} case 1 {..} default {..}`.
-    pub(crate) fn index_switch(&mut self) -> Res {
+    pub(crate) fn index_switch(&mut self) -> ReadResult {
         if self.eat(TokenKind::Arrow) {
             self.result_types()?;
         }
         let mut cases = Vec::new();
         while self.eat_word("case") {
-            cases.push(self.bits()?);
+            cases.push(self.integer_bits()?);
             self.region()?;
         }
         self.expect_word("default")?;
@@ -350,7 +350,7 @@ impl Reader<'_, '_> {
     /// Returns an array of integers of type `i64`: `[1, 2]`.
     pub(crate) fn i64_array(&mut self, values: &[i64]) -> Attr {
         let values = values.iter().map(|it| self.int_attr(*it, Type::I64)).collect();
-        self.env.interner.attr(AttrData::Array(values))
+        self.env.interner.intern_attr(AttrData::Array(values))
     }
 
     /// Adds operands at the end of the list.
@@ -366,7 +366,7 @@ impl Reader<'_, '_> {
 
 impl Printer<'_> {
     /// Prints `%x = %y, %z = %w`: arguments and initial values, which have the same types.
-    fn write_assignments(&mut self, arguments: &[Value], values: &[Value]) -> Fits {
+    fn write_assignments(&mut self, arguments: &[Value], values: &[Value]) -> PrintResult {
         fits(arguments.len() == values.len())?;
         for (i, (argument, value)) in arguments.iter().zip(values).enumerate() {
             fits(self.type_of(*argument) == self.type_of(*value))?;
@@ -380,7 +380,7 @@ impl Printer<'_> {
 
     /// Prints an optional ` iter_args(%x = %y) -> (T)`. The results have the types of the
     /// arguments.
-    pub(crate) fn write_carried(&mut self, word: &str, arguments: &[Value]) -> Fits {
+    pub(crate) fn write_carried(&mut self, word: &str, arguments: &[Value]) -> PrintResult {
         let values = self.take_operands(self.n_left())?;
         let results = self.take_results()?;
         let types: Vec<Type> = arguments.iter().map(|it| self.type_of(*it)).collect();
@@ -397,7 +397,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_scf_for(&mut self) -> Fits {
+    pub(crate) fn write_scf_for(&mut self) -> PrintResult {
         if let Some(attr) = self.op_attr("unsignedCmp") {
             fits(attr == Attr::UNIT)?;
             self.word("unsigned");
@@ -420,7 +420,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_scf_while(&mut self) -> Fits {
+    pub(crate) fn write_scf_while(&mut self) -> PrintResult {
         let before = self.region_at(0)?;
         let arguments = self.header_arguments(before)?;
         let values = self.take_operands(self.n_left())?;
@@ -439,7 +439,7 @@ impl Printer<'_> {
     }
 
     /// Prints ` (%i, %j)`.
-    pub(crate) fn write_list(&mut self, before: &str, values: &[Value]) -> Fits {
+    pub(crate) fn write_list(&mut self, before: &str, values: &[Value]) -> PrintResult {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         self.word(before);
         self.word("(");
@@ -448,7 +448,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_scf_parallel(&mut self) -> Fits {
+    pub(crate) fn write_scf_parallel(&mut self) -> PrintResult {
         let body = self.region_at(0)?;
         let variables = self.header_arguments(body)?;
         let [lower, upper, step, inits] = self.segment_sizes()?;
@@ -470,7 +470,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_scf_reduce(&mut self) -> Fits {
+    pub(crate) fn write_scf_reduce(&mut self) -> PrintResult {
         let values = self.take_operands(self.n_left())?;
         if !values.is_empty() {
             self.text.push("(");
@@ -480,14 +480,14 @@ impl Printer<'_> {
         let mut at = 0;
         while let Ok(region) = self.region_at(at) {
             self.text.push(if at > 0 { "," } else { "" });
-            self.braces(region)?;
+            self.write_region(region)?;
             at += 1;
         }
         Ok(())
     }
 
     /// Prints operands for [`DYNAMIC`] and integers for other values, in brackets.
-    pub(crate) fn write_mixed(&mut self, open: &str, values: &[i64], close: &str) -> Fits {
+    pub(crate) fn write_mixed(&mut self, open: &str, values: &[i64], close: &str) -> PrintResult {
         self.text.push(open);
         for (i, value) in values.iter().enumerate() {
             self.text.push(if i > 0 { ", " } else { "" });
@@ -503,7 +503,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_scf_forall(&mut self) -> Fits {
+    pub(crate) fn write_scf_forall(&mut self) -> PrintResult {
         let body = self.region_at(0)?;
         let arguments = self.header_arguments(body)?;
         let [lower, upper, step] =
@@ -525,7 +525,7 @@ impl Printer<'_> {
         self.write_carried("shared_outs", outputs)
     }
 
-    pub(crate) fn write_index_switch(&mut self) -> Fits {
+    pub(crate) fn write_index_switch(&mut self) -> PrintResult {
         let types = self.take_results()?;
         if !types.is_empty() {
             self.word("-> ");
@@ -537,12 +537,12 @@ impl Printer<'_> {
             self.text.push(&format!("case {case}"));
             let region = self.region_at(at + 1)?;
             // Like `mlir-opt`, which omits only the implicit terminator of the default region.
-            self.braces_and_end(region, true)?;
+            self.write_region_with_end(region, true)?;
         }
         self.text.push("\n");
         self.line_start(0);
         self.text.push("default");
         let default = self.region_at(0)?;
-        self.braces(default)
+        self.write_region(default)
     }
 }

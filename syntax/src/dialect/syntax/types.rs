@@ -1,14 +1,14 @@
 //! The syntax of types: the values to which a type in the text applies. Types that must agree are
 //! written once.
 
-use super::element::{Bind, Element, Syntax};
-use crate::grammar::reader::{Reader, Res};
-use crate::print::printer::{Fits, Printer, Unfit, fits};
+use super::element::{Element, Syntax, TypeBinding};
+use crate::grammar::reader::{ReadResult, Reader};
+use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Code, TokenKind, Type, TypeData};
 
 /// Optional types of the results: `-> (T)` or `-> (T, U)`, with parentheses even around a single
 /// one.
-pub(in crate::dialect) const OPT_ARROW_PAREN_TYPES: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const OPT_ARROW_PAREN_TYPES: Element = Element::Custom(&Syntax {
     read: |it| it.opt_arrow_types(),
     write: |it| {
         let types = it.take_results()?;
@@ -23,7 +23,7 @@ pub(in crate::dialect) const OPT_ARROW_PAREN_TYPES: Element = Element::Own(&Synt
 });
 
 /// The types of `arith.select`: `T`, or `C, T` if the condition is not `i1`.
-pub(in crate::dialect) const SELECT_TYPES: Element = Element::Own(&Syntax {
+pub(in crate::dialect) const SELECT_TYPES: Element = Element::Custom(&Syntax {
     read: |it| it.select(),
     write: |it| it.write_select(),
     snippet: " «i32»",
@@ -31,22 +31,22 @@ pub(in crate::dialect) const SELECT_TYPES: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    pub(crate) fn bound_type(&mut self, bind: Bind) -> Res {
+    pub(crate) fn bound_type(&mut self, bind: TypeBinding) -> ReadResult {
         let ty = self.ty()?;
         let out = &mut *self.out;
         match bind {
-            Bind::All => {
+            TypeBinding::All => {
                 for it in &mut out.operands {
                     it.ty = ty;
                 }
                 out.result_types.push(ty);
             }
-            Bind::Operands => {
+            TypeBinding::Operands => {
                 for it in &mut out.operands {
                     it.ty = ty;
                 }
             }
-            Bind::AllAnd(n) => {
+            TypeBinding::AllAnd(n) => {
                 for it in &mut out.operands {
                     it.ty = ty;
                 }
@@ -54,30 +54,30 @@ impl Reader<'_, '_> {
                     out.result_types.push(ty);
                 }
             }
-            Bind::Operand(at) => self.set_operand_type(at as usize, ty),
-            Bind::FirstAndResult => {
+            TypeBinding::Operand(at) => self.set_operand_type(at as usize, ty),
+            TypeBinding::FirstAndResult => {
                 out.result_types.push(ty);
                 self.set_operand_type(0, ty);
             }
-            Bind::Result | Bind::NextResult => out.result_types.push(ty),
-            Bind::ElementOf(at) => {
+            TypeBinding::Result | TypeBinding::NextResult => out.result_types.push(ty),
+            TypeBinding::ElementOf(at) => {
                 self.set_operand_type(at as usize, ty);
                 let element = self.memref_element_type(ty)?;
                 self.out.result_types.push(element);
             }
-            Bind::StoreTo => {
+            TypeBinding::StoreTo => {
                 self.set_operand_type(1, ty);
                 let element = self.memref_element_type(ty)?;
                 self.set_operand_type(0, element);
             }
-            Bind::Compared => {
+            TypeBinding::Compared => {
                 for it in &mut out.operands {
                     it.ty = ty;
                 }
                 let i1 = self.i1_like(ty);
                 self.out.result_types.push(i1);
             }
-            Bind::Assumed => {
+            TypeBinding::Assumed => {
                 self.set_operand_type(0, ty);
                 if !self.out.results.is_empty() {
                     self.out.result_types.push(ty);
@@ -93,29 +93,29 @@ impl Reader<'_, '_> {
         }
     }
 
-    pub(crate) fn memref_element_type(&mut self, ty: Type) -> Res<Type> {
+    pub(crate) fn memref_element_type(&mut self, ty: Type) -> ReadResult<Type> {
         match self.env.interner.type_data(ty) {
             TypeData::MemRef { element, .. } => Ok(*element),
             TypeData::Unknown => Ok(ty),
             _ => {
                 self.at -= 1;
-                Err(self.wrong(Code::InvalidType, "expected a memref type"))
+                Err(self.error_here(Code::InvalidType, "expected a memref type"))
             }
         }
     }
 
-    /// Returns `i1`, or a shape of `i1` like `ty`.
+    /// Returns `i1`, or a shape of `i1` like `intern_type`.
     pub(crate) fn i1_like(&mut self, ty: Type) -> Type {
         let data = self.env.interner.i1_like(ty);
-        self.env.interner.ty(data)
+        self.env.interner.intern_type(data)
     }
 
-    pub(crate) fn opt_arrow_types(&mut self) -> Res {
+    pub(crate) fn opt_arrow_types(&mut self) -> ReadResult {
         if self.eat(TokenKind::Arrow) { self.arrow_types() } else { Ok(()) }
     }
 
     /// Parses `T, U`: one type for each result.
-    pub(crate) fn result_types(&mut self) -> Res {
+    pub(crate) fn result_types(&mut self) -> ReadResult {
         loop {
             let ty = self.ty()?;
             self.out.result_types.push(ty);
@@ -126,7 +126,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `T` or `(T, U)`, after `->`.
-    pub(crate) fn arrow_types(&mut self) -> Res {
+    pub(crate) fn arrow_types(&mut self) -> ReadResult {
         if self.eat(TokenKind::LParen) {
             return self.list(TokenKind::RParen, |it| {
                 let ty = it.ty()?;
@@ -140,7 +140,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `(A) -> B`: the types of the operands from index `from` on, and of the results.
-    pub(crate) fn function_type(&mut self, from: usize) -> Res {
+    pub(crate) fn function_type(&mut self, from: usize) -> ReadResult {
         let span = self.token().span();
         let ty = self.ty()?;
         let out = &mut *self.out;
@@ -158,20 +158,20 @@ impl Reader<'_, '_> {
                 if n != n_inputs {
                     let span = out.operands.get(from).map_or(span, |it| it.span);
                     let message = format!("{n} operands present, but expected {n_inputs}");
-                    self.mismatch(Code::OperandCount, span, message);
+                    self.report_mismatch(Code::OperandCount, span, message);
                 }
                 Ok(())
             }
             TypeData::Unknown => {
-                out.guessed = true;
+                out.is_guessed = true;
                 Ok(())
             }
-            _ => Err(self.broken(Code::InvalidType, span, "expected a function type".into())),
+            _ => Err(self.error_at(Code::InvalidType, span, "expected a function type".into())),
         }
     }
 
     /// Parses `T`, or `C, T` if the condition is not `i1`.
-    pub(crate) fn select(&mut self) -> Res {
+    pub(crate) fn select(&mut self) -> ReadResult {
         let mut condition = Type::I1;
         let mut ty = self.ty()?;
         if self.eat(TokenKind::Comma) {
@@ -187,51 +187,52 @@ impl Reader<'_, '_> {
 }
 
 impl Printer<'_> {
-    pub(crate) fn write_bound_type(&mut self, bind: Bind) -> Fits {
+    pub(crate) fn write_bound_type(&mut self, bind: TypeBinding) -> PrintResult {
         let n = self.ir.op(self.op_id()).operands.len();
-        let operands = |it: &Self| -> Fits<Option<Type>> {
-            let types: Vec<Type> = (0..n).map(|at| it.operand_type(at)).collect::<Fits<_>>()?;
+        let operands = |it: &Self| -> PrintResult<Option<Type>> {
+            let types: Vec<Type> =
+                (0..n).map(|at| it.operand_type(at)).collect::<PrintResult<_>>()?;
             fits(types.windows(2).all(|it| it[0] == it[1]))?;
             Ok(types.first().copied())
         };
         let ty = match bind {
-            Bind::All => {
+            TypeBinding::All => {
                 let result = self.take_result()?;
                 fits(operands(self)?.is_none_or(|it| it == result))?;
                 result
             }
-            Bind::Operands => operands(self)?.ok_or(Unfit)?,
-            Bind::AllAnd(n) => {
+            TypeBinding::Operands => operands(self)?.ok_or(Unfit)?,
+            TypeBinding::AllAnd(n) => {
                 let ty = operands(self)?.ok_or(Unfit)?;
                 for _ in 0..n {
                     fits(self.take_result()? == ty)?;
                 }
                 ty
             }
-            Bind::Operand(at) => self.operand_type(at.into())?,
-            Bind::FirstAndResult => {
+            TypeBinding::Operand(at) => self.operand_type(at.into())?,
+            TypeBinding::FirstAndResult => {
                 let ty = self.operand_type(0)?;
                 fits(self.take_result()? == ty)?;
                 ty
             }
-            Bind::Result | Bind::NextResult => self.take_result()?,
-            Bind::ElementOf(at) => {
+            TypeBinding::Result | TypeBinding::NextResult => self.take_result()?,
+            TypeBinding::ElementOf(at) => {
                 let ty = self.operand_type(at.into())?;
                 fits(self.memref_element(ty)? == self.take_result()?)?;
                 ty
             }
-            Bind::StoreTo => {
+            TypeBinding::StoreTo => {
                 let ty = self.operand_type(1)?;
                 fits(self.memref_element(ty)? == self.operand_type(0)?)?;
                 ty
             }
-            Bind::Compared => {
+            TypeBinding::Compared => {
                 let ty = operands(self)?.ok_or(Unfit)?;
                 let result = self.take_result()?;
                 fits(self.ir.interner.find_i1_like(ty) == Some(result))?;
                 ty
             }
-            Bind::Assumed => {
+            TypeBinding::Assumed => {
                 let ty = self.operand_type(0)?;
                 if !self.ir.op(self.op_id()).results.is_empty() {
                     fits(self.take_result()? == ty)?;
@@ -244,7 +245,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn memref_element(&self, ty: Type) -> Fits<Type> {
+    pub(crate) fn memref_element(&self, ty: Type) -> PrintResult<Type> {
         match self.ir.interner.type_data(ty) {
             TypeData::MemRef { element, .. } => Ok(*element),
             _ => Err(Unfit),
@@ -252,7 +253,7 @@ impl Printer<'_> {
     }
 
     /// Prints an optional `-> T` or `-> (T, U)`.
-    pub(crate) fn write_arrow_types(&mut self) -> Fits {
+    pub(crate) fn write_arrow_types(&mut self) -> PrintResult {
         let types = self.take_results()?;
         if !types.is_empty() {
             self.word("-> ");
@@ -261,9 +262,10 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_function_type(&mut self, from: usize) -> Fits {
+    pub(crate) fn write_function_type(&mut self, from: usize) -> PrintResult {
         let n = self.ir.op(self.op_id()).operands.len();
-        let inputs: Vec<Type> = (from..n).map(|at| self.operand_type(at)).collect::<Fits<_>>()?;
+        let inputs: Vec<Type> =
+            (from..n).map(|at| self.operand_type(at)).collect::<PrintResult<_>>()?;
         let results = self.take_results()?;
         if from == 1 {
             // The callee is operand 0 and has this function type.
@@ -277,7 +279,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(crate) fn write_select(&mut self) -> Fits {
+    pub(crate) fn write_select(&mut self) -> PrintResult {
         let [condition, yes, no] = [0, 1, 2].map(|it| self.operand_type(it));
         let (condition, yes) = (condition?, yes?);
         fits(no? == yes && self.take_result()? == yes)?;

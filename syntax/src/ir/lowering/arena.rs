@@ -54,8 +54,8 @@ impl Ir {
             items: seq::TreeRoot::default(),
             parent,
             entry: Block::from_index(0),
-            tail: 0,
-            closed: true,
+            tail_len: 0,
+            is_closed: true,
         };
         let region = if let Some(region) = self.free_regions.pop() {
             self.regions[region.index()] = data;
@@ -90,10 +90,10 @@ impl OpData {
             form: Form::default(),
             name: Name::EMPTY,
             name_span: Span::default(),
-            lead: 0,
+            lead_len: 0,
             own_len: 0,
             lookahead: 0,
-            quoted: false,
+            is_quoted: false,
             context_deps: 0,
             results: SmallVec::new(),
             result_names: SmallVec::new(),

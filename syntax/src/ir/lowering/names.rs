@@ -10,7 +10,7 @@ use crate::{Form, Ir, Name, Op, OpKind, Region, Value};
 
 impl Ir {
     /// The first value of each name to the left of `=`.
-    pub(super) fn result_firsts(&self, op: Op) -> SmallVec<[Value; 1]> {
+    pub(super) fn first_results(&self, op: Op) -> SmallVec<[Value; 1]> {
         let results = &self.op(op).results;
         let is_first = |it: &Value| {
             let data = self.value(*it);
@@ -20,7 +20,7 @@ impl Ir {
     }
 
     pub(super) fn add_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
-        for value in self.result_firsts(op) {
+        for value in self.first_results(op) {
             self.define(value, retry);
         }
     }
@@ -32,7 +32,7 @@ impl Ir {
     }
 
     pub(super) fn remove_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
-        for value in self.result_firsts(op) {
+        for value in self.first_results(op) {
             self.remove_def(value, retry);
         }
     }
@@ -43,36 +43,36 @@ impl Ir {
         if self.op(op).kind == OpKind::Label {
             self.add_label_defs(op, work);
         } else {
-            self.add_result_defs(op, &mut work.retry);
+            self.add_result_defs(op, &mut work.uses_to_resolve);
         }
         for index in 0..self.op(op).regions.len() {
             let (_, region) = self.op(op).regions[index];
             let opaque = self.op(op).form == Form::Opaque;
             for value in self.block(self.region(region).entry).args.clone() {
-                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
+                let (name, guessed) = (self.value(value).name, self.value(value).is_guessed);
                 if opaque && guessed {
-                    self.add_maybe(op, region, name, value);
+                    self.add_possible_argument(op, region, name, value);
                 } else if name != Name::EMPTY {
-                    self.define(value, &mut work.retry);
+                    self.define(value, &mut work.uses_to_resolve);
                 }
             }
         }
-        self.add_mentions(op);
+        self.add_symbols_and_aliases(op);
     }
 
     /// Enters the symbols and aliases that an item defines or uses. The item must already be in its
     /// sequence.
-    pub(crate) fn add_mentions(&mut self, op: Op) {
+    pub(crate) fn add_symbols_and_aliases(&mut self, op: Op) {
         self.add_symbols(op);
         // In textual order, the definition of an alias is entered before the next item is parsed.
-        if !self.names.in_order {
+        if !self.names.is_in_order {
             self.define_alias(op);
         }
         self.add_alias_reads(op);
     }
 
     /// Removes the symbols and aliases that an item defines or uses from the tables.
-    fn remove_mentions(&mut self, op: Op) {
+    fn remove_symbols_and_aliases(&mut self, op: Op) {
         self.remove_symbols(op);
         self.remove_aliases(op);
     }
@@ -95,7 +95,7 @@ impl Ir {
         for index in 0..self.extra(op).successors.len() {
             self.unlink_successor((op, index as u32));
         }
-        self.remove_mentions(op);
+        self.remove_symbols_and_aliases(op);
     }
 
     pub(super) fn drop_value(&mut self, value: Value, retry: &mut Vec<Use>) {
@@ -110,7 +110,7 @@ impl Ir {
     }
 
     /// The items of a region that are not kept.
-    pub(crate) fn not_kept(&self, region: Region, kept: &FxHashMap<Op, usize>) -> Vec<Op> {
+    pub(crate) fn items_not_kept(&self, region: Region, kept: &FxHashMap<Op, usize>) -> Vec<Op> {
         let mut out = Vec::new();
         let mut at = seq::first(self, region);
         while let Some(op) = at {
@@ -128,72 +128,72 @@ impl Ir {
     /// Removes the names of the block and the values that an item defines from the tables.
     fn remove_names(&mut self, op: Op, work: &mut LoweringWork) {
         if self.op(op).kind != OpKind::Label {
-            self.remove_result_defs(op, &mut work.retry);
+            self.remove_result_defs(op, &mut work.uses_to_resolve);
             return;
         }
-        self.names.touched.flows.push((self.op(op).parent, None));
+        self.names.touched.control_flow.push((self.op(op).parent, None));
         for use_ in self.remove_label(op) {
             self.unlink_successor(use_);
-            work.retry_successors.push(use_);
+            work.successors_to_resolve.push(use_);
         }
         for value in self.op(op).results.clone() {
             if self.value(value).name != Name::EMPTY {
-                self.remove_def(value, &mut work.retry);
+                self.remove_def(value, &mut work.uses_to_resolve);
             }
         }
     }
 
     /// Removes the names of an item that moves to another region, and of its contents, from the
     /// tables.
-    pub(crate) fn unplace(&mut self, op: Op, work: &mut LoweringWork) {
+    pub(crate) fn remove_moved_names(&mut self, op: Op, work: &mut LoweringWork) {
         self.remove_names(op, work);
         for index in 0..self.extra(op).successors.len() {
             self.unlink_successor((op, index as u32));
-            work.retry_successors.push((op, index as u32));
+            work.successors_to_resolve.push((op, index as u32));
         }
-        self.remove_mentions(op);
+        self.remove_symbols_and_aliases(op);
     }
 
     /// Enters a label and the names of its arguments.
     fn add_label_defs(&mut self, op: Op, work: &mut LoweringWork) {
         for value in self.op(op).results.clone() {
             if self.value(value).name != Name::EMPTY {
-                self.define(value, &mut work.retry);
+                self.define(value, &mut work.uses_to_resolve);
             }
         }
-        self.names.touched.flows.push((self.op(op).parent, None));
-        work.retry_successors.extend(self.add_label(op));
+        self.names.touched.control_flow.push((self.op(op).parent, None));
+        work.successors_to_resolve.extend(self.add_label(op));
     }
 
     /// Enters the names of an item that moved here from another region. Its uses must be resolved
     /// again.
-    pub(crate) fn place(&mut self, op: Op, work: &mut LoweringWork) {
+    pub(crate) fn add_moved_names(&mut self, op: Op, work: &mut LoweringWork) {
         if self.op(op).kind == OpKind::Label {
             let block = self.label_block(op);
             self.blocks[block.index()].region = self.op(op).parent;
             self.add_label_defs(op, work);
         } else {
-            self.add_result_defs(op, &mut work.retry);
+            self.add_result_defs(op, &mut work.uses_to_resolve);
         }
-        self.add_mentions(op);
+        self.add_symbols_and_aliases(op);
     }
 
     /// Removes an op and its contents from the IR, except from its sequence.
     pub(crate) fn remove(&mut self, op: Op, work: &mut LoweringWork) {
         for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
-            for item in self.not_kept(region, &work.kept) {
+            for item in self.items_not_kept(region, &work.kept) {
                 self.remove(item, work);
             }
             let entry = self.region(region).entry;
             let opaque = self.op(op).form == Form::Opaque;
             for value in std::mem::take(&mut self.blocks[entry.index()].args) {
-                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
+                let (name, guessed) = (self.value(value).name, self.value(value).is_guessed);
                 if opaque && guessed {
-                    self.remove_maybe(op, region, name, &mut work.retry);
+                    self.remove_possible_argument(op, region, name, &mut work.uses_to_resolve);
                 } else if name != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
+                    self.remove_def(value, &mut work.uses_to_resolve);
                 }
-                self.drop_value(value, &mut work.retry);
+                self.drop_value(value, &mut work.uses_to_resolve);
             }
             self.names.aliases.forget(region);
             self.free_blocks.push(entry);
@@ -208,7 +208,7 @@ impl Ir {
             self.free_blocks.push(block);
         }
         for value in std::mem::take(&mut self.ops[op.index()].results) {
-            self.drop_value(value, &mut work.retry);
+            self.drop_value(value, &mut work.uses_to_resolve);
         }
         let data = &mut self.ops[op.index()];
         data.alive = false;

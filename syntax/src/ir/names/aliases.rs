@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::grammar::{Alias, Aliases};
-use crate::identifier::prefixed_len;
+use crate::identifier::suffix_id_len;
 use crate::{Ir, Name, Op, OpKind, Region};
 
 /// The aliases of a document.
@@ -43,7 +43,7 @@ struct ChunkAliases {
 
 impl AliasTable {
     /// The meanings of the aliases of a chunk, wherever they are defined.
-    pub(crate) fn of(&mut self, chunk: Region) -> &Aliases {
+    pub(crate) fn meanings_in(&mut self, chunk: Region) -> &Aliases {
         &self.chunks.entry(chunk).or_default().first
     }
 
@@ -69,7 +69,7 @@ impl Ir {
         let data = self.op(op);
         let (chunk, name) = (data.parent, data.name);
         let known = self.names.aliases.defs(chunk, name);
-        let at = if self.names.in_order || known.is_empty() {
+        let at = if self.names.is_in_order || known.is_empty() {
             known.len()
         } else {
             let rank = self.rank(op);
@@ -160,7 +160,7 @@ impl Ir {
         let mut note = |text: &str| {
             let mut rest = text;
             while let Some(at) = rest.find(['!', '#']) {
-                let len = 1 + prefixed_len(&rest[at + 1..]);
+                let len = 1 + suffix_id_len(&rest[at + 1..]);
                 if let Some(name) = self.interner.find_name(&rest[at..at + len])
                     && let Some(alias) = self.alias(op, name)
                 {

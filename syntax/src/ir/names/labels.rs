@@ -16,7 +16,7 @@ impl Ir {
         let data = self.op(label);
         let key = (data.parent, data.name);
         let known = self.names.labels.get(&key).map_or(&[][..], |it| it.as_slice());
-        let at = if self.names.in_order || known.is_empty() {
+        let at = if self.names.is_in_order || known.is_empty() {
             known.len()
         } else {
             let rank = self.rank(label);
@@ -59,7 +59,7 @@ impl Ir {
 
     pub(crate) fn link_successor(&mut self, (op, index): Use) {
         let region = self.op(op).parent;
-        self.names.touched.flows.push((region, Some(op)));
+        self.names.touched.control_flow.push((region, Some(op)));
         let Some(extra) = &self.ops[op.index()].extra else { return };
         let name = extra.successors[index as usize].name;
         let block = self.find_label(region, name).map(|label| self.label_block(label));
@@ -78,7 +78,7 @@ impl Ir {
 
     pub(crate) fn unlink_successor(&mut self, (op, index): Use) {
         let region = self.op(op).parent;
-        self.names.touched.flows.push((region, Some(op)));
+        self.names.touched.control_flow.push((region, Some(op)));
         let Some(extra) = &mut self.ops[op.index()].extra else { return };
         let successor = &mut extra.successors[index as usize];
         let name = successor.name;

@@ -12,18 +12,18 @@ impl Ir {
         let data = self.op(op);
         let mut out = self.extra(op).problems.clone();
         let named = |span: Span, code, message| Problem { code, span, message };
-        if !self.is_judged(op) {
+        if !self.has_known_names(op) {
             return out;
         }
         let mut missing: SmallVec<[(Name, u32); 4]> = SmallVec::new();
         for operand in &data.operands {
             let key = (operand.name, operand.number);
-            if operand.value.is_some() || operand.maybe_argument || missing.contains(&key) {
+            if operand.value.is_some() || operand.may_be_argument || missing.contains(&key) {
                 continue;
             }
             missing.push(key);
             let name = self.interner.str(operand.name);
-            if self.visible(data.parent, operand.name).is_some() {
+            if self.visible_value(data.parent, operand.name).is_some() {
                 let message = format!("%{name} has no result number {}", operand.number);
                 out.push(named(operand.span, Code::InvalidResultNumber, message));
             } else {
@@ -69,12 +69,12 @@ impl Ir {
 
     /// Returns true if undefined names in an op are errors: the syntax of the op and of the ops
     /// around it is known. This includes opaque ops whose operands are known: `secret.generic`, and
-    /// some ops without regions ([`Ir::takes_operands`]).
-    pub(crate) fn is_judged(&self, op: Op) -> bool {
+    /// some ops without regions ([`Ir::is_opaque_with_known_operands`]).
+    pub(crate) fn has_known_names(&self, op: Op) -> bool {
         let mut at = Some(op);
         while let Some(it) = at {
             let data = self.op(it);
-            let is_known = || self.is_secret_generic(it) || self.takes_operands(it);
+            let is_known = || self.is_secret_generic(it) || self.is_opaque_with_known_operands(it);
             if data.form == Form::Opaque && data.kind.is_op() && !is_known() {
                 return false;
             }
@@ -88,17 +88,17 @@ impl Ir {
     pub(crate) fn redefinitions(&self) -> Vec<(Op, Problem)> {
         let mut out = Vec::new();
         #[allow(clippy::iter_over_hash_type, reason = "the caller sorts by position")]
-        for &name in &self.names.dubious {
+        for &name in &self.names.possible_duplicates {
             for region in self.names.regions_of(name) {
                 let defs = self.names.defs(region, name);
                 let outer = self
                     .region(region)
                     .parent
-                    .and_then(|op| Some((op, self.visible(self.op(op).parent, name)?)))
+                    .and_then(|op| Some((op, self.visible_value(self.op(op).parent, name)?)))
                     .filter(|&(op, outer)| self.is_defined_before(outer, op));
                 for &value in defs.iter().skip(usize::from(outer.is_none())) {
                     let Some(op) = self.definition_site(value) else { continue };
-                    if !self.is_judged(op) || !outer.is_none_or(|(_, it)| self.is_sure(it)) {
+                    if !self.has_known_names(op) || !outer.is_none_or(|(_, it)| self.is_sure(it)) {
                         continue;
                     }
                     let text = self.interner.str(name);
@@ -115,7 +115,7 @@ impl Ir {
     }
 
     /// Returns true if any region defines a `%value`, a `^label` or a `@symbol` of that name.
-    pub(crate) fn is_defined_elsewhere(&self, text: &str) -> bool {
+    pub(crate) fn is_defined_anywhere(&self, text: &str) -> bool {
         let Some(name) = self.interner.find_name(&unquoted(text.get(1..).unwrap_or(""))) else {
             return false;
         };
@@ -134,12 +134,12 @@ impl Ir {
     }
 
     fn is_sure(&self, value: Value) -> bool {
-        self.definition_site(value).is_none_or(|op| self.is_judged(op))
+        self.definition_site(value).is_none_or(|op| self.has_known_names(op))
     }
 
     /// Returns true if an op or one of its names may have a problem.
-    pub(crate) fn is_suspicious(&self) -> bool {
-        !self.names.suspects.is_empty() || !self.names.dubious.is_empty()
+    pub(crate) fn has_suspects(&self) -> bool {
+        !self.names.suspects.is_empty() || !self.names.possible_duplicates.is_empty()
     }
 
     /// All ops that may have problems, in no particular order.

@@ -18,7 +18,7 @@ impl Ir {
         let Some((name, _)) = extra.symbol else { return };
         let key = (region, name);
         let known = self.symbol_defs(region, name);
-        let at = if self.names.in_order || known.is_empty() {
+        let at = if self.names.is_in_order || known.is_empty() {
             known.len()
         } else {
             let rank = self.rank(op);

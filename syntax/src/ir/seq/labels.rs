@@ -6,7 +6,7 @@ use super::{LABEL, Link, beyond, link, outside, root_of};
 use crate::{Ir, Op, OpKind, Region};
 
 fn has_label(ir: &Ir, op: Op) -> bool {
-    link(ir, op).has & LABEL != 0
+    link(ir, op).flags & LABEL != 0
 }
 
 fn is_label(ir: &Ir, op: Op) -> bool {

@@ -80,7 +80,7 @@ pub(super) enum LocTree<'a> {
     /// `"name"`, with an optional nested location.
     Named(Word<'a>, Option<Box<LocTree<'a>>>),
     /// `"file":1:2` or `"file":1:2 to 3:4`: the file, and the words after it.
-    Place(Word<'a>, Vec<Word<'a>>),
+    FileLineCol(Word<'a>, Vec<Word<'a>>),
     /// `callsite(callee at caller)`
     CallSite(Box<(LocTree<'a>, LocTree<'a>)>),
     /// `fused<attr>[..]`
@@ -96,10 +96,10 @@ pub(super) struct MapTree<'a> {
 }
 
 /// An expression; in a set, with the expression that it is compared to.
-pub(super) type ConstraintTree<'a> = (ExprTree<'a>, Option<(Compare, ExprTree<'a>)>);
+pub(super) type ConstraintTree<'a> = (ExprTree<'a>, Option<(ComparisonOp, ExprTree<'a>)>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compare {
+pub(super) enum ComparisonOp {
     Greater,
     Less,
     Equal,

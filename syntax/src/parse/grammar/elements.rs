@@ -1,15 +1,15 @@
 //! Checks of numbers against their types, and the literals of dense elements.
 
 use super::ast::{Literal, Number};
-use super::reader::{Reader, Res};
+use super::reader::{ReadResult, Reader};
 use super::words::Word;
-use crate::dense::{MOST_PRINTED, dense_text, element_bits};
-use crate::float::{float_of_bits, float_shape, float_text, rounded_float};
+use crate::dense::{MAX_PRINTED_ELEMENTS, dense_text, element_bits};
+use crate::float::{float_of_bits, float_text, float_width_and_precision, rounded_float};
 use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
 
 /// Returns a number as an attribute of a type, or a message if it is not valid for the type.
-pub(super) fn number(
+pub(super) fn number_attr(
     interner: &mut Interner,
     number: &Number<'_>,
     ty: Type,
@@ -19,23 +19,23 @@ pub(super) fn number(
         TypeData::Int { width, sign } => {
             if width > 128 {
                 let minus = if number.is_negative { "-" } else { "" };
-                let text = interner.name(&format!("{minus}{}", number.word.text));
-                return Ok(interner.attr(AttrData::Text(text, Some(ty))));
+                let text = interner.intern_name(&format!("{minus}{}", number.word.text));
+                return Ok(interner.intern_attr(AttrData::Text(text, Some(ty))));
             }
             let value = int_value(number, width, sign)?;
             if width == 1 && sign == Sign::Signless {
-                return Ok(interner.attr(AttrData::Bool(value != 0)));
+                return Ok(interner.intern_attr(AttrData::Bool(value != 0)));
             }
-            Ok(interner.attr(AttrData::Int { value, ty }))
+            Ok(interner.intern_attr(AttrData::Int { value, ty }))
         }
         TypeData::Index => {
             // MLIR parses an index as a signed integer.
             let value = int_value(number, 64, Sign::Signed)?;
-            Ok(interner.attr(AttrData::Int { value, ty }))
+            Ok(interner.intern_attr(AttrData::Int { value, ty }))
         }
         TypeData::Float(kind) => {
             let bits = float_value(number, kind)?.to_bits();
-            Ok(interner.attr(AttrData::Float { bits, ty }))
+            Ok(interner.intern_attr(AttrData::Float { bits, ty }))
         }
         _ if number.word.kind == TokenKind::Float => {
             Err("floating point value not valid for specified type".to_owned())
@@ -79,7 +79,7 @@ fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String
 }
 
 /// Returns a stride or an offset as MLIR prints it: `16` also for `0x10` and `016`.
-pub(super) fn stride(reader: &mut Reader<'_, '_>, number: &Number<'_>) -> String {
+pub(super) fn stride_text(reader: &mut Reader<'_, '_>, number: &Number<'_>) -> String {
     let Number { is_negative, word } = number;
     if word.kind == TokenKind::Question {
         return "?".to_owned();
@@ -90,7 +90,11 @@ pub(super) fn stride(reader: &mut Reader<'_, '_>, number: &Number<'_>) -> String
     if let Ok(value) = value {
         return value.to_string();
     }
-    reader.mismatch(Code::InvalidType, word.span(), "expected a 64-bit signed integer or '?'");
+    reader.report_mismatch(
+        Code::InvalidType,
+        word.span(),
+        "expected a 64-bit signed integer or '?'",
+    );
     format!("{}{}", if *is_negative { "-" } else { "" }, word.text)
 }
 
@@ -101,7 +105,7 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
             return Err("hexadecimal float literal should not have a leading minus".to_owned());
         }
         let bits = u128::from_str_radix(hex, 16).ok();
-        let width = float_shape(kind).0;
+        let width = float_width_and_precision(kind).0;
         return match bits.filter(|it| 128 - it.leading_zeros() <= width) {
             Some(bits) => Ok(float_of_bits(bits, kind)),
             None => Err("hexadecimal float constant out of range for type".to_owned()),
@@ -120,7 +124,7 @@ pub(super) fn dense_array(
     reader: &mut Reader<'_, '_>,
     ty: &super::ast::TypeTree<'_>,
     values: &[Literal<'_>],
-) -> Res<Attr> {
+) -> ReadResult<Attr> {
     let element = reader.lower_type(ty)?;
     let span = reader.span_of(ty);
     let data = reader.env.interner.type_data(element).clone();
@@ -129,7 +133,7 @@ pub(super) fn dense_array(
         TypeData::Int { width, .. } if width <= 1 || width % 8 == 0 => {}
         TypeData::Float(_) | TypeData::Index => {}
         TypeData::Int { .. } => {
-            reader.mismatch(
+            reader.report_mismatch(
                 Code::LiteralType,
                 span,
                 "element type bitwidth must be 1 or a multiple of 8",
@@ -137,23 +141,23 @@ pub(super) fn dense_array(
         }
         _ => {
             let message = "expected an integer or float type".into();
-            return Err(reader.broken(Code::ExpectedToken, span, message));
+            return Err(reader.error_at(Code::ExpectedToken, span, message));
         }
     }
     let mut out = Vec::with_capacity(values.len());
     for value in values {
         let attr = match value {
-            Literal::Number(it) => number(reader.env.interner, it, element)
+            Literal::Number(it) => number_attr(reader.env.interner, it, element)
                 .map_err(|message| (it.word.span(), message)),
             Literal::Word(word) if word.kind == TokenKind::Bare => {
                 if matches!(data, TypeData::Int { width: 1, .. }) {
-                    Ok(reader.env.interner.attr(AttrData::Bool(word.text == "true")))
+                    Ok(reader.env.interner.intern_attr(AttrData::Bool(word.text == "true")))
                 } else {
                     Err((word.span(), "expected a number".to_owned()))
                 }
             }
             Literal::Word(word) | Literal::List(word, _) | Literal::Complex(word, _) => {
-                return Err(reader.broken(
+                return Err(reader.error_at(
                     Code::ExpectedToken,
                     word.span(),
                     "expected a number".into(),
@@ -161,20 +165,20 @@ pub(super) fn dense_array(
             }
         };
         out.push(attr.unwrap_or_else(|(span, message)| {
-            reader.mismatch(Code::LiteralType, span, message);
+            reader.report_mismatch(Code::LiteralType, span, message);
             Attr::UNKNOWN
         }));
     }
-    Ok(reader.env.interner.attr(AttrData::DenseArray { element, values: out.into() }))
+    Ok(reader.env.interner.intern_attr(AttrData::DenseArray { element, values: out.into() }))
 }
 
-/// Returns the canonical text of `dense<literal>`, as MLIR prints it.
-pub(super) fn dense(
+/// Returns the canonical text of `dense_elements_text<literal>`, as MLIR prints it.
+pub(super) fn dense_elements_text(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
     literal: Option<&Literal<'_>>,
     ty: Type,
-) -> Res<String> {
+) -> ReadResult<String> {
     let (dims, element) = match reader.env.interner.type_data(ty) {
         TypeData::Tensor { dims: Some(dims), element, .. } | TypeData::Vector { dims, element } => {
             (dims.clone(), *element)
@@ -183,7 +187,7 @@ pub(super) fn dense(
         TypeData::Unknown => (Box::default(), Type::UNKNOWN),
         _ => {
             let message = "an elements literal must have a shaped type with static shape".into();
-            return Err(reader.broken(Code::LiteralType, word.span(), message));
+            return Err(reader.error_at(Code::LiteralType, word.span(), message));
         }
     };
     if ty == Type::UNKNOWN {
@@ -191,7 +195,7 @@ pub(super) fn dense(
     }
     if dims.contains(&Dim::Dynamic) {
         let message = "elements literal type must have static shape";
-        reader.mismatch(Code::LiteralType, word.span(), message);
+        reader.report_mismatch(Code::LiteralType, word.span(), message);
         return Ok("dense<>".to_owned());
     }
     let sizes: Vec<u64> = dims
@@ -204,7 +208,7 @@ pub(super) fn dense(
     let n_elements = sizes.iter().fold(1u64, |n, it| n.saturating_mul(*it));
     let Some(literal) = literal else {
         if n_elements != 0 {
-            reader.mismatch(
+            reader.report_mismatch(
                 Code::LiteralType,
                 word.span(),
                 "expected elements: the type has at least one",
@@ -220,14 +224,14 @@ pub(super) fn dense(
         let digits = it.text[3..].trim_end_matches('"');
         if digits.len() % 2 == 1 || !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
             let message = "expected string containing hex digits starting with `0x`".into();
-            return Err(reader.broken(Code::LiteralType, it.span(), message));
+            return Err(reader.error_at(Code::LiteralType, it.span(), message));
         }
-        return Ok(blob(reader, it, digits, n_elements, &sizes, element));
+        return Ok(hex_elements_text(reader, it, digits, n_elements, &sizes, element));
     }
     let mut shape = Vec::new();
     if !infer_shape(literal, 0, &mut shape) {
         let message = "tensor literal is invalid; ranks are not consistent between elements".into();
-        return Err(reader.broken(Code::RaggedLiteral, word.span(), message));
+        return Err(reader.error_at(Code::RaggedLiteral, word.span(), message));
     }
     let is_list = matches!(literal, Literal::List(..));
     let mut leaves = Vec::new();
@@ -236,7 +240,7 @@ pub(super) fn dense(
         let message = format!(
             "inferred shape of elements literal ({shape:?}) does not match type ({sizes:?})"
         );
-        reader.mismatch(Code::LiteralType, word.span(), message);
+        reader.report_mismatch(Code::LiteralType, word.span(), message);
         return Ok("dense<>".to_owned());
     }
     let mut texts = Vec::with_capacity(leaves.len());
@@ -244,7 +248,7 @@ pub(super) fn dense(
         match element_text(reader.env.interner, leaf, element) {
             Ok(text) => texts.push(text),
             Err(message) => {
-                reader.mismatch(Code::LiteralType, word_of(leaf).span(), message);
+                reader.report_mismatch(Code::LiteralType, word_of(leaf).span(), message);
                 return Ok("dense<>".to_owned());
             }
         }
@@ -252,9 +256,9 @@ pub(super) fn dense(
     Ok(dense_text(reader.env.interner, element, &sizes, &texts))
 }
 
-/// `dense<"0x...">`: the bytes of each element, or of one element for all. Like MLIR, prints few
+/// `dense_elements_text<"0x...">`: the bytes of each element, or of one element for all. Like MLIR, prints few
 /// elements one by one, and many as hexadecimal digits.
-fn blob(
+fn hex_elements_text(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
     digits: &str,
@@ -283,7 +287,7 @@ fn blob(
     };
     if !is_splat && Some(bytes.len() as u64) != n_needed {
         let message = "elements hex data size is invalid for the type";
-        reader.mismatch(Code::LiteralType, word.span(), message);
+        reader.report_mismatch(Code::LiteralType, word.span(), message);
         return "dense<>".to_owned();
     }
     let bits = |at: u64| {
@@ -304,7 +308,7 @@ fn blob(
     };
     let n_given = if is_splat { 1 } else { n_elements };
     let is_same = (1..n_given).all(|it| bits(it) == bits(0));
-    if n_given > MOST_PRINTED as u64 && !is_same {
+    if n_given > MAX_PRINTED_ELEMENTS as u64 && !is_same {
         return format!("dense<\"0x{}\">", digits.to_uppercase());
     }
     let n_printed = if is_same { n_given.min(1) } else { n_given };
@@ -312,8 +316,8 @@ fn blob(
     dense_text(reader.env.interner, element, sizes, &texts)
 }
 
-/// Returns `sparse<indices, values>` as written, except for blanks.
-pub(super) fn sparse(both: Option<&(Literal<'_>, Literal<'_>)>) -> String {
+/// Returns `sparse_elements_text<indices, values>` as written, except for blanks.
+pub(super) fn sparse_elements_text(both: Option<&(Literal<'_>, Literal<'_>)>) -> String {
     let mut out = "sparse<".to_owned();
     if let Some((indices, values)) = both {
         write_literal(&mut out, indices);
@@ -360,16 +364,16 @@ fn infer_shape(literal: &Literal<'_>, depth: usize, shape: &mut Vec<u64>) -> boo
         shape.push(size);
         let Some((first, rest)) = list.split_first() else { return true };
         return infer_shape(first, depth + 1, shape)
-            && rest.iter().all(|it| agrees(it, depth + 1, shape));
+            && rest.iter().all(|it| has_shape(it, depth + 1, shape));
     }
-    agrees(literal, depth, shape)
+    has_shape(literal, depth, shape)
 }
 
-fn agrees(literal: &Literal<'_>, depth: usize, shape: &[u64]) -> bool {
+fn has_shape(literal: &Literal<'_>, depth: usize, shape: &[u64]) -> bool {
     match literal {
         Literal::List(_, list) => {
             shape.get(depth) == Some(&(list.len() as u64))
-                && list.iter().all(|it| agrees(it, depth + 1, shape))
+                && list.iter().all(|it| has_shape(it, depth + 1, shape))
         }
         _ => shape.len() == depth,
     }

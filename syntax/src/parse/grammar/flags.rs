@@ -2,7 +2,7 @@
 
 /// Syntax of a set of flags or an enumeration, and its attribute.
 #[derive(Debug)]
-pub(crate) struct Flags {
+pub(crate) struct FlagSyntax {
     /// The keyword before `<`.
     pub(crate) word: &'static str,
     pub(crate) attr: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Flags {
     pub(crate) separator: &'static str,
 }
 
-impl Flags {
+impl FlagSyntax {
     /// Returns the text of the attribute with these flags: `#arith.overflow<nsw, nuw>`.
     pub(crate) fn text(&self, bits: u32) -> String {
         let mut left = bits;
@@ -31,7 +31,7 @@ impl Flags {
 }
 
 /// `overflow<nsw, nuw>`
-pub(crate) const OVERFLOW: Flags = Flags {
+pub(crate) const OVERFLOW: FlagSyntax = FlagSyntax {
     word: "overflow",
     attr: "overflowFlags",
     prefix: "#arith.overflow",
@@ -40,7 +40,7 @@ pub(crate) const OVERFLOW: Flags = Flags {
 };
 
 /// `fastmath<nnan,ninf>`
-pub(crate) const FASTMATH: Flags = Flags {
+pub(crate) const FASTMATH: FlagSyntax = FlagSyntax {
     word: "fastmath",
     attr: "fastmath",
     prefix: "#arith.fastmath",

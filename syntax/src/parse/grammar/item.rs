@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::opaque::count_results;
-use super::reader::{Reader, Res};
+use super::opaque::n_named_results;
+use super::reader::{ReadResult, Reader};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
 use crate::op_traits::{AttrSpec, PassedOperands};
 use crate::string::unquoted;
@@ -30,25 +30,25 @@ impl Reader<'_, '_> {
                 self.out.region_arguments.push(arguments);
             }
         }
-        self.symbols();
+        self.find_symbols();
     }
 
     /// Checks that nothing follows the item. Unknown text on a new line is a problem, but not an
     /// error of the item: the item is parsed without that line, so an unfinished line does not
     /// affect the op above.
-    fn end(&mut self) -> Res {
-        let is_apart = self.peek() != TokenKind::Eof && self.token().at_line_start;
+    fn expect_end(&mut self) -> ReadResult {
+        let is_apart = self.peek() != TokenKind::Eof && self.token().is_at_line_start;
         let is_junk = is_apart && !self.is_known_op();
         let n_problems = self.out.problems.len();
-        let result = self.nothing_more();
+        let result = self.expect_no_more_tokens();
         if result.is_err() && is_junk && self.out.problems.len() == n_problems + 1 {
-            self.out.followed = true;
+            self.out.is_followed_by_junk = true;
             return Ok(());
         }
         result
     }
 
-    fn nothing_more(&mut self) -> Res {
+    fn expect_no_more_tokens(&mut self) -> ReadResult {
         match self.peek() {
             TokenKind::Eof => Ok(()),
             // The following tokens are part of the next op.
@@ -71,13 +71,13 @@ impl Reader<'_, '_> {
             }
             // The range starts at the end of the previous token, as in MLIR. It ends at the end of
             // the current token, which may be lines below.
-            kind if kind != TokenKind::Error && self.token().at_line_start => {
+            kind if kind != TokenKind::Error && self.token().is_at_line_start => {
                 let span = match kind {
                     // The name of the result is missing.
                     TokenKind::Equal => self.token().span(),
                     _ => Span::new(self.end_before(), self.token().end),
                 };
-                Err(self.broken(Code::ExpectedToken, span, "expected an operation".into()))
+                Err(self.error_at(Code::ExpectedToken, span, "expected an operation".into()))
             }
             _ => Err(self.expected("an operation")),
         }
@@ -94,12 +94,12 @@ impl Reader<'_, '_> {
 
     /// Parses an op that does not start a line: it is part of the item of the preceding op. This is
     /// legal, but rarely intended.
-    fn second_op(&mut self) -> Res {
+    fn second_op(&mut self) -> ReadResult {
         if !self.is_known_op() {
             let message = format!("custom op '{}' is unknown", self.word());
-            return Err(self.wrong(Code::UnknownOp, message));
+            return Err(self.error_here(Code::UnknownOp, message));
         }
-        let mut second = super::Parsed::default();
+        let mut second = super::ParsedItem::default();
         super::parse_item(self.text, &self.tokens[self.at..], self.env, &mut second);
         self.out.depends_on_dialect |= second.depends_on_dialect;
         let span = self.token().span();
@@ -109,10 +109,10 @@ impl Reader<'_, '_> {
         self.out.alias_reads.extend(second.alias_reads);
         if let Some(problem) = second.problems.into_iter().next() {
             self.out.problems.push(problem);
-            return Err(super::reader::Broken);
+            return Err(super::reader::ReportedError);
         }
         if self.out.kind.has(crate::Traits::TERMINATOR) {
-            self.structure(
+            self.report_structure(
                 Code::TerminatorNotLast,
                 span,
                 "a terminator must be the last op of its block",
@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `^bb0(%a: i32 loc(...), ...):`.
-    fn label(&mut self) -> Res {
+    fn label(&mut self) -> ReadResult {
         self.out.kind = OpKind::Label;
         self.out.form = Form::Custom;
         let token = self.bump();
@@ -148,11 +148,11 @@ impl Reader<'_, '_> {
         self.expect(TokenKind::Colon)?;
         match self.peek() {
             TokenKind::Eof => Ok(()),
-            _ => self.end(),
+            _ => self.expect_end(),
         }
     }
 
-    fn alias(&mut self, kind: OpKind) -> Res {
+    fn alias(&mut self, kind: OpKind) -> ReadResult {
         self.out.kind = kind;
         self.out.form = Form::Custom;
         let token = self.bump();
@@ -163,7 +163,7 @@ impl Reader<'_, '_> {
         if spelled.contains('.') {
             self.at = 0;
             let message = "names with a '.' are reserved for dialects";
-            return Err(self.wrong(Code::DottedAlias, message));
+            return Err(self.error_here(Code::DottedAlias, message));
         }
         if self.peek() != TokenKind::Equal {
             return Err(self.expected("'=' in alias definition"));
@@ -179,16 +179,16 @@ impl Reader<'_, '_> {
         } else {
             self.out.alias = Some(Alias::Attr(self.attr()?));
         }
-        self.end()
+        self.expect_end()
     }
 
     /// Parses `{-# dialect_resources: { dialect: { key: "0x..." } } #-}`.
-    fn resources(&mut self) -> Res {
+    fn resources(&mut self) -> ReadResult {
         self.out.kind = OpKind::Resources;
         self.out.form = Form::Custom;
         self.out.name_span = self.bump().span();
         if self.eat(TokenKind::FileMetaClose) {
-            return self.end();
+            return self.expect_end();
         }
         loop {
             let key = self.resource_key("expected a key of the resource section")?;
@@ -197,7 +197,7 @@ impl Reader<'_, '_> {
             // A section may occur several times.
             self.out.attrs.push((key, map));
             if self.eat(TokenKind::FileMetaClose) {
-                return self.end();
+                return self.expect_end();
             }
             if !self.eat(TokenKind::Comma) {
                 return Err(self.expected("',' or '#-}'"));
@@ -205,19 +205,19 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn resource_key(&mut self, what: &'static str) -> Res<Name> {
+    fn resource_key(&mut self, what: &'static str) -> ReadResult<Name> {
         let token = self.token();
         let name = match token.kind {
             TokenKind::Bare => self.name(self.slice(token)),
             TokenKind::Str => self.string(token.span()),
-            _ => return Err(self.wrong(Code::ExpectedToken, what)),
+            _ => return Err(self.error_here(Code::ExpectedToken, what)),
         };
         self.at += 1;
         Ok(name)
     }
 
     /// Parses entries in braces as a dictionary, in the order of the text.
-    fn resource_map(&mut self, depth: usize) -> Res<Attr> {
+    fn resource_map(&mut self, depth: usize) -> ReadResult<Attr> {
         let mut entries = Vec::new();
         // The skeleton may have replaced the braces by a region.
         if self.peek() == TokenKind::Region {
@@ -236,7 +236,7 @@ impl Reader<'_, '_> {
                     TokenKind::Bare => {
                         let token = it.bump();
                         let word = it.name(it.slice(token));
-                        it.env.interner.attr(AttrData::Text(word, None))
+                        it.env.interner.intern_attr(AttrData::Text(word, None))
                     }
                     _ => return Err(it.expected("a value")),
                 };
@@ -244,10 +244,10 @@ impl Reader<'_, '_> {
                 Ok(())
             })?;
         }
-        Ok(self.env.interner.attr(AttrData::Dict(entries.into())))
+        Ok(self.env.interner.intern_attr(AttrData::Dict(entries.into())))
     }
 
-    fn op(&mut self) -> Res {
+    fn op(&mut self) -> ReadResult {
         if self.peek() == TokenKind::Percent {
             self.result_names()?;
         }
@@ -264,19 +264,21 @@ impl Reader<'_, '_> {
             return Ok(());
         }
         self.opt_location()?;
-        self.end()?;
+        self.expect_end()?;
         self.check_results();
         Ok(())
     }
 
-    fn result_names(&mut self) -> Res {
+    fn result_names(&mut self) -> ReadResult {
         loop {
             if self.peek() != TokenKind::Percent {
                 return Err(self.expected("an SSA name"));
             }
             let token = self.bump();
-            let name =
-                self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
+            let name = self
+                .env
+                .interner
+                .intern_name(&self.text[token.start as usize + 1..token.end as usize]);
             let mut count = 1;
             if self.eat(TokenKind::Colon) {
                 if self.peek() != TokenKind::Int {
@@ -284,7 +286,7 @@ impl Reader<'_, '_> {
                 }
                 let Ok(n @ 1..) = self.word().parse::<u32>() else {
                     let message = "expected a named operation to have at least 1 result";
-                    return Err(self.wrong(Code::NoResults, message));
+                    return Err(self.error_here(Code::NoResults, message));
                 };
                 count = n;
                 self.bump();
@@ -301,10 +303,10 @@ impl Reader<'_, '_> {
 
     /// Checks that the number of names is the number of results.
     fn check_results(&mut self) {
-        if self.out.results.is_empty() || self.out.guessed {
+        if self.out.results.is_empty() || self.out.is_guessed {
             return;
         }
-        let named = count_results(self.out);
+        let named = n_named_results(self.out);
         let actual = self.out.result_types.len() as u64;
         if named == actual {
             return;
@@ -316,11 +318,11 @@ impl Reader<'_, '_> {
         } else {
             format!("`{name}` defines {actual} results but was provided {named} to bind")
         };
-        self.mismatch(Code::ResultCount, span, message);
+        self.report_mismatch(Code::ResultCount, span, message);
     }
 
     /// Parses `"dialect.op"(%a)[^bb] <{...}> ({...}) {...} : (i32) -> i32`.
-    fn generic(&mut self) -> Res {
+    fn generic(&mut self) -> ReadResult {
         let token = self.bump();
         self.out.name_span = token.span();
         let name = self.string(token.span());
@@ -329,14 +331,14 @@ impl Reader<'_, '_> {
         let full = self.env.interner.str(name);
         if full.is_empty() {
             self.at -= 1;
-            return Err(self.wrong(Code::EmptyName, "empty operation name is invalid"));
+            return Err(self.error_here(Code::EmptyName, "empty operation name is invalid"));
         }
         if self.out.kind == OpKind::Unknown
             && let Some((dialect, _)) = full.split_once('.')
             && namespace::is_closed(dialect)
         {
             let message = OpKind::unknown_message(dialect, full);
-            self.structure(Code::UnregisteredOp, token.span(), message);
+            self.report_structure(Code::UnregisteredOp, token.span(), message);
         }
         self.expect(TokenKind::LParen)?;
         self.list(TokenKind::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
@@ -393,7 +395,7 @@ impl Reader<'_, '_> {
 
     /// Parses properties that are not written as a dictionary. For known ops, only an alias of a
     /// dictionary is allowed.
-    fn other_properties(&mut self) -> Res<Attr> {
+    fn other_properties(&mut self) -> ReadResult<Attr> {
         let span = self.token().span();
         let attr = self.attr()?;
         let data = self.env.interner.attr_data(attr);
@@ -401,7 +403,7 @@ impl Reader<'_, '_> {
             && !matches!(data, AttrData::Dict(_) | AttrData::Unknown)
         {
             let message = "the properties of an op are a dictionary, such as <{a = 1}>".to_owned();
-            return Err(self.broken(Code::InvalidAttribute, span, message));
+            return Err(self.error_at(Code::InvalidAttribute, span, message));
         }
         Ok(attr)
     }
@@ -418,7 +420,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn bind_generic_types(&mut self, ty: Type, type_span: Span) -> Res {
+    fn bind_generic_types(&mut self, ty: Type, type_span: Span) -> ReadResult {
         let n_inputs = match self.env.interner.type_data(ty) {
             TypeData::Function { inputs, results } => {
                 for (operand, ty) in self.out.operands.iter_mut().zip(inputs) {
@@ -428,11 +430,11 @@ impl Reader<'_, '_> {
                 inputs.len()
             }
             TypeData::Unknown => {
-                self.out.guessed = true;
+                self.out.is_guessed = true;
                 return Ok(());
             }
             _ => {
-                return Err(self.broken(
+                return Err(self.error_at(
                     Code::ExpectedToken,
                     type_span,
                     "expected a function type".into(),
@@ -442,7 +444,7 @@ impl Reader<'_, '_> {
         let n_operands = self.out.operands.len();
         if n_inputs != n_operands {
             let message = format!("expected {n_operands} operand types but had {n_inputs}");
-            self.mismatch(Code::OperandCount, type_span, message);
+            self.report_mismatch(Code::OperandCount, type_span, message);
         }
         Ok(())
     }
@@ -450,7 +452,7 @@ impl Reader<'_, '_> {
     /// Assigns operands to successors if the op is known.
     fn generic_successors(&mut self) {
         let n = self.out.operands.len() as u32;
-        match self.out.kind.spec().passed {
+        match self.out.kind.spec().passed_operands {
             PassedOperands::All => {
                 if let [only] = self.out.successors.as_mut_slice() {
                     only.operands = 0..n;
@@ -518,12 +520,12 @@ impl Reader<'_, '_> {
     }
 
     /// Parses a region. Its arguments are those that the header has defined.
-    pub(crate) fn region(&mut self) -> Res<Span> {
+    pub(crate) fn region(&mut self) -> ReadResult<Span> {
         match self.peek() {
             TokenKind::Region => {}
             TokenKind::LBrace => {
                 let message = format!("regions are nested more than {MAX_REGION_DEPTH} deep");
-                return Err(self.wrong(Code::NestingTooDeep, message));
+                return Err(self.error_here(Code::NestingTooDeep, message));
             }
             _ => return Err(self.expected("'{' to begin a region")),
         }
@@ -534,7 +536,7 @@ impl Reader<'_, '_> {
     }
 
     /// Collects the symbols that the op defines and uses, from all its tokens.
-    fn symbols(&mut self) {
+    fn find_symbols(&mut self) {
         if !self.tokens.iter().any(|it| it.kind == TokenKind::At) {
             if self.out.form == Form::Generic && !self.out.attrs.is_empty() {
                 self.generic_symbol();
@@ -593,7 +595,7 @@ impl Reader<'_, '_> {
         }
         self.out.depends_on_dialect = true;
         let full = match (self.env.default_dialect?, written) {
-            (namespace::SOME_DIALECT, name) => return Some(self.name(name)),
+            (namespace::ANY_DIALECT, name) => return Some(self.name(name)),
             ("func", "return") => "func.return",
             ("func", "call") => "func.call",
             ("builtin", "module") => "builtin.module",

@@ -2,15 +2,15 @@
 
 use super::AliasUse;
 use super::ast::LocTree;
-use super::reader::{Broken, Reader, Res};
-use super::value_reader::{Raw, has_32_bits, run};
+use super::reader::{ReadResult, Reader, ReportedError};
+use super::value_reader::{ParseTree, has_32_bits, run_rule};
 use super::words::{Until, Word};
 use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, LocationPart, TokenKind};
 
 impl Reader<'_, '_> {
     /// Parses an optional `loc(...)`.
-    pub(crate) fn opt_location(&mut self) -> Res {
+    pub(crate) fn opt_location(&mut self) -> ReadResult {
         if !self.is_word("loc") {
             return Ok(());
         }
@@ -21,40 +21,40 @@ impl Reader<'_, '_> {
         let (end, _) = self.value_extent(Until::Colon)?;
         self.parse(
             end,
-            |grammar, words| run(&grammar.location, words, Raw::Location),
+            |grammar, words| run_rule(&grammar.location, words, ParseTree::Location),
             |it, raw| match raw {
                 // An alias directly in `loc(#x)` may be defined later, so it is resolved once the
                 // whole file is parsed.
-                Raw::Location(LocTree::Alias(word)) => {
+                ParseTree::Location(LocTree::Alias(word)) => {
                     let alias = it.name(word.text);
                     let span = word.span();
                     it.out.alias_uses.push(AliasUse { name: alias, span, is_location: true });
                     Ok(())
                 }
-                Raw::Location(tree) => it.check_location(&tree),
-                _ => Err(Broken),
+                ParseTree::Location(tree) => it.check_location(&tree),
+                _ => Err(ReportedError),
             },
         )
     }
 
     /// Checks that all words of a file position except `to`, its lines and columns, fit into 32
     /// bits.
-    fn check_place(&mut self, words: &[Word<'_>]) -> Res {
+    fn check_file_position(&mut self, words: &[Word<'_>]) -> ReadResult {
         match words.iter().find(|it| it.text != "to" && !has_32_bits(it.text)) {
             Some(word) => {
                 let message = "line and column are at most 4294967295".to_owned();
-                Err(self.broken(Code::TooLarge, word.span(), message))
+                Err(self.error_at(Code::TooLarge, word.span(), message))
             }
             None => Ok(()),
         }
     }
 
     /// Checks the aliases in the location of an op. The location itself is not stored here.
-    fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
+    fn check_location(&mut self, tree: &LocTree<'_>) -> ReadResult {
         match tree {
             LocTree::Alias(word) => self.hash_attr(word, None).map(|_| ()),
             LocTree::Unknown | LocTree::Named(_, None) => Ok(()),
-            LocTree::Place(_, words) => self.check_place(words),
+            LocTree::FileLineCol(_, words) => self.check_file_position(words),
             LocTree::Named(_, Some(inner)) => self.check_location(inner),
             LocTree::CallSite(both) => {
                 self.check_location(&both.0)?;
@@ -70,7 +70,7 @@ impl Reader<'_, '_> {
     }
 
     /// Lowers a location to its parts, as MLIR prints them between the parentheses of `loc(..)`.
-    pub(super) fn lower_location(&mut self, tree: &LocTree<'_>) -> Res<Attr> {
+    pub(super) fn lower_location(&mut self, tree: &LocTree<'_>) -> ReadResult<Attr> {
         let mut parts: Vec<LocationPart> = Vec::new();
         match tree {
             LocTree::Alias(word) => {
@@ -91,8 +91,8 @@ impl Reader<'_, '_> {
                     parts.push(self.location_text(")"));
                 }
             }
-            LocTree::Place(file, words) => {
-                self.check_place(words)?;
+            LocTree::FileLineCol(file, words) => {
+                self.check_file_position(words)?;
                 let mut text = quoted(&unquoted(file.text));
                 let mut mark = ":";
                 for word in words {
@@ -129,7 +129,7 @@ impl Reader<'_, '_> {
                 parts.push(self.location_text(if list.is_empty() { "[]" } else { "]" }));
             }
         }
-        Ok(self.env.interner.attr(AttrData::Location(parts.into())))
+        Ok(self.env.interner.intern_attr(AttrData::Location(parts.into())))
     }
 
     fn location_text(&mut self, text: &str) -> LocationPart {

@@ -18,25 +18,25 @@
 
 use smallvec::SmallVec;
 
-use super::reader::{Broken, Reader, Res};
-use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::namespace::{OPERANDS, SECRET_GENERIC, SECRET_YIELD};
+use super::reader::{ReadResult, Reader, ReportedError};
+use super::{Form, ParsedItem, ParsedSuccessor, ParsedSymbol};
+use crate::namespace::{HEIR_OPERAND_COUNTS, SECRET_GENERIC, SECRET_YIELD};
 use crate::op_traits::STATIC_LISTS;
 use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 /// Attribute dictionaries of operands and results, each with its number, in ascending order.
 #[derive(Default)]
-struct Listed {
+struct ListedAttrs {
     /// The number of the result whose type is being parsed; `None` before `->`.
     result: Option<usize>,
     of_operands: SmallVec<[(usize, Attr); 2]>,
     of_results: SmallVec<[(usize, Attr); 2]>,
 }
 
-impl Listed {
+impl ListedAttrs {
     /// Updates the number of the result at a token with this bracket depth.
-    fn pass(&mut self, token: TokenKind, depth: usize) {
+    fn update_result(&mut self, token: TokenKind, depth: usize) {
         match token {
             TokenKind::Arrow if depth == 0 => self.result = Some(0),
             TokenKind::Comma if depth == 1 => self.result = self.result.map(|it| it + 1),
@@ -46,13 +46,13 @@ impl Listed {
 }
 
 /// Returns the number of values that the names on the left define.
-pub(super) fn count_results(out: &Parsed) -> u64 {
+pub(super) fn n_named_results(out: &ParsedItem) -> u64 {
     out.results.iter().map(|it| u64::from(it.count)).sum()
 }
 
 impl Reader<'_, '_> {
     /// Parses the rest of an op of unknown form, after its name.
-    pub(super) fn opaque(&mut self) -> Res {
+    pub(super) fn read_opaque(&mut self) -> ReadResult {
         self.out.form = Form::Opaque;
         let from = self.at;
         let has_region = self.tokens[from..].iter().any(|it| it.kind == TokenKind::Region);
@@ -63,7 +63,7 @@ impl Reader<'_, '_> {
         let is_generic =
             self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_GENERIC);
         // HEIR's generics in custom form have attributes of operands and results after their types.
-        let mut listed = is_generic.then(Listed::default);
+        let mut listed = is_generic.then(ListedAttrs::default);
         // Their operands, each with its type, are in parentheses.
         let is_wrapped = is_generic && self.peek() == TokenKind::LParen;
         let is_heir = !has_region && self.is_of_heir();
@@ -71,10 +71,10 @@ impl Reader<'_, '_> {
         let mut static_lists = self.is_slice().then(Vec::new);
         while self.at < self.tokens.len() {
             if is_heir && depth == 0 {
-                self.heir_token(from, last_operand, &mut types_from)?;
+                self.check_heir_token(from, last_operand, &mut types_from)?;
             }
             if let Some(it) = &mut listed {
-                it.pass(self.peek(), depth);
+                it.update_result(self.peek(), depth);
             }
             if depth == 0
                 && self.peek() == TokenKind::LSquare
@@ -83,20 +83,22 @@ impl Reader<'_, '_> {
                 lists.push(self.static_list());
             }
             match self.peek() {
-                TokenKind::LBrace if depth == 0 && self.opaque_attrs() => continue,
-                TokenKind::LBrace if depth == 1 && self.listed_attrs(listed.as_mut()) => continue,
+                TokenKind::LBrace if depth == 0 && self.read_opaque_attrs() => continue,
+                TokenKind::LBrace if depth == 1 && self.read_listed_attrs(listed.as_mut()) => {
+                    continue;
+                }
                 // Properties: `<name = value>` or `<{name = value}>`.
                 TokenKind::Less
                     if depth == 0
                         && self.peek_at(1) == TokenKind::Bare
                         && self.peek_at(2) == TokenKind::Equal
-                        && self.opaque_attrs() =>
+                        && self.read_opaque_attrs() =>
                 {
                     continue;
                 }
                 TokenKind::Less if depth == 0 && self.peek_at(1) == TokenKind::LBrace => {
                     self.at += 1;
-                    if !self.opaque_attrs() || !self.eat(TokenKind::Greater) {
+                    if !self.read_opaque_attrs() || !self.eat(TokenKind::Greater) {
                         depth += 1;
                     }
                     continue;
@@ -124,16 +126,16 @@ impl Reader<'_, '_> {
                             number,
                             span,
                             ty: Type::UNKNOWN,
-                            maybe_argument: false,
+                            may_be_argument: false,
                         });
                     }
                     if let Some(it) = self.out.operands.last_mut() {
-                        it.maybe_argument = has_region && !is_generic;
+                        it.may_be_argument = has_region && !is_generic;
                     }
                     if is_wrapped && depth == 1 && self.peek() != TokenKind::Colon {
                         return Err(self.expected("':'"));
                     }
-                    if is_generic && depth == 1 && !self.operand_type_behind() && is_wrapped {
+                    if is_generic && depth == 1 && !self.read_following_type() && is_wrapped {
                         self.at += 1;
                         return Err(self.expected("a type"));
                     }
@@ -173,10 +175,10 @@ impl Reader<'_, '_> {
             self.at += 1;
         }
         if is_wrapped {
-            self.arrow_behind_region()?;
+            self.check_arrow_after_region()?;
         }
         if is_heir {
-            self.heir_operands(last_operand, types_from)?;
+            self.check_heir_operands(last_operand, types_from)?;
         }
         if let Some(it) = listed {
             self.set_listed("__argattrs", &it.of_operands);
@@ -188,21 +190,21 @@ impl Reader<'_, '_> {
                 self.set_attr(name, attr);
             }
         }
-        self.opaque_symbol(from, has_region);
-        if is_generic && self.secret_results() {
+        self.guess_symbol(from, has_region);
+        if is_generic && self.read_secret_results() {
             self.at = self.tokens.len();
             return error.map_or(Ok(()), |it| Err(self.lexical(it)));
         }
         if self.writes_operand_types() {
-            self.stated_types(last_operand.max(from));
+            self.read_operand_types(last_operand.max(from));
         }
         if !self.out.results.is_empty() {
             if self.has_no_results(from) {
                 let span = self.out.results[0].span;
                 let message = "cannot name an operation with no results";
-                self.mismatch(Code::ResultCount, span, message);
+                self.report_mismatch(Code::ResultCount, span, message);
             }
-            self.out.guessed = true;
+            self.out.is_guessed = true;
             self.guess_types(last_operand.max(from));
         }
         self.at = self.tokens.len();
@@ -221,7 +223,7 @@ impl Reader<'_, '_> {
     }
 
     /// Checks that `->` precedes the types after the region of a `secret.generic`.
-    fn arrow_behind_region(&mut self) -> Res {
+    fn check_arrow_after_region(&mut self) -> ReadResult {
         let region = self.tokens.iter().rposition(|it| it.kind == TokenKind::Region);
         let Some(next) = region.map(|it| it + 1).filter(|&it| it < self.tokens.len()) else {
             return Ok(());
@@ -240,12 +242,12 @@ impl Reader<'_, '_> {
     }
 
     /// Checks the order of the parts of an op of HEIR, at a token outside brackets.
-    fn heir_token(
+    fn check_heir_token(
         &mut self,
         from: usize,
         last_operand: usize,
         types_from: &mut Option<usize>,
-    ) -> Res {
+    ) -> ReadResult {
         match self.peek() {
             TokenKind::Colon => *types_from = Some(self.at),
             // `%a %b`, without a comma.
@@ -261,7 +263,7 @@ impl Reader<'_, '_> {
                 if is_behind_type {
                     let span = self.token().span();
                     let message = "expected the attributes before ':'".to_owned();
-                    return Err(self.broken(Code::ExpectedToken, span, message));
+                    return Err(self.error_at(Code::ExpectedToken, span, message));
                 }
             }
             _ => {}
@@ -270,9 +272,15 @@ impl Reader<'_, '_> {
     }
 
     /// Checks the number of operands of a known op of HEIR, and that each has a type.
-    fn heir_operands(&mut self, last_operand: usize, types_from: Option<usize>) -> Res {
+    fn check_heir_operands(
+        &mut self,
+        last_operand: usize,
+        types_from: Option<usize>,
+    ) -> ReadResult {
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
-        let Some(&(_, wanted)) = OPERANDS.iter().find(|it| it.0 == name) else { return Ok(()) };
+        let Some(&(_, wanted)) = HEIR_OPERAND_COUNTS.iter().find(|it| it.0 == name) else {
+            return Ok(());
+        };
         let given = self.out.operands.len();
         if given >= wanted {
             let types = types_from.map_or(&[][..], |it| &self.tokens[it..self.at]);
@@ -292,7 +300,7 @@ impl Reader<'_, '_> {
     }
 
     /// Tries to parse. Drops the problems and alias uses that are found.
-    fn guess<T>(&mut self, read: impl FnOnce(&mut Self) -> Res<T>) -> Option<T> {
+    fn try_read<T>(&mut self, read: impl FnOnce(&mut Self) -> ReadResult<T>) -> Option<T> {
         let (n_aliases, n_problems) = (self.out.alias_uses.len(), self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
         let out = read(self).ok();
@@ -304,9 +312,9 @@ impl Reader<'_, '_> {
 
     /// Parses an optional `: type` after an operand and sets its type. Returns true if there is
     /// one. The position does not change: the tokens are skipped later.
-    fn operand_type_behind(&mut self) -> bool {
+    fn read_following_type(&mut self) -> bool {
         let start = self.at;
-        let ty = if self.eat(TokenKind::Colon) { self.guess(Self::ty) } else { None };
+        let ty = if self.eat(TokenKind::Colon) { self.try_read(Self::ty) } else { None };
         if let (Some(ty), Some(operand)) = (ty, self.out.operands.last_mut()) {
             operand.ty = ty;
         }
@@ -316,7 +324,7 @@ impl Reader<'_, '_> {
 
     /// Parses the result types of a `secret.generic` after its region, each with optional
     /// attributes. Returns true if they are known.
-    fn secret_results(&mut self) -> bool {
+    fn read_secret_results(&mut self) -> bool {
         let mut depth = 0_usize;
         let mut behind = None;
         for (at, token) in self.tokens.iter().enumerate() {
@@ -334,7 +342,7 @@ impl Reader<'_, '_> {
         }
         let Some(behind) = behind else { return false };
         self.at = behind;
-        let types = self.guess(|it| {
+        let types = self.try_read(|it| {
             let mut types: SmallVec<[Type; 1]> = SmallVec::new();
             let mut one = |it: &mut Self| {
                 types.push(it.ty()?);
@@ -367,11 +375,11 @@ impl Reader<'_, '_> {
 
     /// Parses the types of the operands: `: T, T`, `: (T, T) -> T`, and `: T` for the ciphertext of
     /// a rotation, whose shift is followed by its own type.
-    fn stated_types(&mut self, from: usize) {
+    fn read_operand_types(&mut self, from: usize) {
         let Some(start) = self.last_mark(from, |it| it == TokenKind::Colon) else { return };
         let end = self.at;
         self.at = start;
-        let types = self.guess(|it| {
+        let types = self.try_read(|it| {
             let mut types: SmallVec<[Type; 2]> = SmallVec::new();
             if it.eat(TokenKind::LParen) {
                 it.list(TokenKind::RParen, |it| {
@@ -400,7 +408,7 @@ impl Reader<'_, '_> {
 
     /// Parses the attributes after the type of an operand or a result. If this fails, returns false
     /// and the attributes are unknown.
-    fn listed_attrs(&mut self, listed: Option<&mut Listed>) -> bool {
+    fn read_listed_attrs(&mut self, listed: Option<&mut ListedAttrs>) -> bool {
         let Some(listed) = listed else { return false };
         let (start, n_problems) = (self.at, self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
@@ -425,18 +433,18 @@ impl Reader<'_, '_> {
     fn set_listed(&mut self, name: &str, listed: &[(usize, Attr)]) {
         let Some(&(last, _)) = listed.last() else { return };
         let interner = &mut *self.env.interner;
-        let none = interner.attr(AttrData::Dict(Box::default()));
+        let none = interner.intern_attr(AttrData::Dict(Box::default()));
         let mut all = vec![none; last + 1];
         for &(at, dict) in listed {
             all[at] = dict;
         }
-        let attr = interner.attr(AttrData::Array(all.into()));
+        let attr = interner.intern_attr(AttrData::Array(all.into()));
         self.set_attr(name, attr);
     }
 
     /// Parses a dictionary of attributes, whose grammar does not depend on the op. If this fails,
     /// returns false: the keys then have unknown values, and the tokens are parsed like others.
-    fn opaque_attrs(&mut self) -> bool {
+    fn read_opaque_attrs(&mut self) -> bool {
         let (start, n_problems) = (self.at, self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
         let is_read = match self.peek() {
@@ -472,17 +480,17 @@ impl Reader<'_, '_> {
     }
 
     /// Parses `<name = value, ..>`, the form of properties in HEIR since 2026.10.1.
-    fn angled_attrs(&mut self) -> Res {
+    fn angled_attrs(&mut self) -> ReadResult {
         self.at += 1;
         loop {
             let key = self.word().to_owned();
             if !(self.eat(TokenKind::Bare) && self.eat(TokenKind::Equal)) {
-                return Err(Broken);
+                return Err(ReportedError);
             }
             let attr = self.attr()?;
             self.set_attr(&key, attr);
             if !self.eat(TokenKind::Comma) {
-                return if self.eat(TokenKind::Greater) { Ok(()) } else { Err(Broken) };
+                return if self.eat(TokenKind::Greater) { Ok(()) } else { Err(ReportedError) };
             }
         }
     }
@@ -527,7 +535,7 @@ impl Reader<'_, '_> {
     }
 
     /// Sets the first `@x` as the symbol of the op if the op probably defines it.
-    fn opaque_symbol(&mut self, from: usize, has_region: bool) {
+    fn guess_symbol(&mut self, from: usize, has_region: bool) {
         let Some(at) = self.tokens[from..].iter().position(|it| it.kind == TokenKind::At) else {
             return;
         };
@@ -559,7 +567,7 @@ impl Reader<'_, '_> {
     }
 
     fn guess_types(&mut self, from: usize) {
-        let n = count_results(self.out).min(64) as usize;
+        let n = n_named_results(self.out).min(64) as usize;
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let (dialect, op) = name.split_once('.').unwrap_or(("", name));
         let is_index = op == "dim"
@@ -576,7 +584,7 @@ impl Reader<'_, '_> {
         let is_arrow = self.tokens[start - 1].kind == TokenKind::Arrow;
         self.is_quiet = true;
         let n_aliases = self.out.alias_uses.len();
-        let types = self.guessed_list(is_arrow);
+        let types = self.guess_type_list(is_arrow);
         self.out.alias_uses.truncate(n_aliases);
         self.is_quiet = false;
         let (Some(&first), Some(&last)) = (types.first(), types.last()) else { return };
@@ -628,7 +636,7 @@ impl Reader<'_, '_> {
         found
     }
 
-    fn guessed_list(&mut self, is_arrow: bool) -> SmallVec<[Type; 4]> {
+    fn guess_type_list(&mut self, is_arrow: bool) -> SmallVec<[Type; 4]> {
         let mut types = SmallVec::new();
         if is_arrow && self.eat(TokenKind::LParen) {
             let _ = self.list(TokenKind::RParen, |it| {

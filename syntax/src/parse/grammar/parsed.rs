@@ -46,7 +46,7 @@ pub(crate) struct ParsedOperand {
     pub ty: Type,
     /// True in the header of an opaque op with a region: the name may define an argument of the
     /// region (it does if it is not visible yet). Then an unresolved name is not an error.
-    pub maybe_argument: bool,
+    pub may_be_argument: bool,
 }
 
 /// An argument of a region (in the header of its op) or of a block label.
@@ -69,7 +69,7 @@ pub(crate) struct ParsedSuccessor {
     pub name: Name,
     /// The range of `^label`.
     pub span: Span,
-    /// The operands that are passed to the block, as indices into [`Parsed::operands`]. The generic
+    /// The operands that are passed to the block, as indices into [`ParsedItem::operands`]. The generic
     /// form does not state them; the row of the op does
     /// ([`PassedOperands`](crate::dialect::PassedOperands)).
     pub operands: std::ops::Range<u32>,
@@ -100,7 +100,7 @@ pub struct AliasUse {
 
 /// The result of parsing an op, label, alias or resource section.
 #[derive(Debug, Default)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedItem {
     /// Its kind.
     pub kind: OpKind,
     /// The form in the text.
@@ -117,7 +117,7 @@ pub(crate) struct Parsed {
     /// differs from that of `results` is a problem of its own.
     pub result_types: SmallVec<[Type; 2]>,
     /// True if the result types are guesses (opaque ops): they are shown, but cause no diagnostics.
-    pub guessed: bool,
+    pub is_guessed: bool,
     /// The operands in the order of the generic form; those of opaque ops in the order of the text.
     pub operands: SmallVec<[ParsedOperand; 2]>,
     /// The successors.
@@ -142,15 +142,15 @@ pub(crate) struct Parsed {
     /// parse; may contain duplicates.
     pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
     /// True if [`Self::problems`] contains the syntax problem that ended the parsing.
-    pub(crate) is_syntax_told: bool,
+    pub(crate) has_reported_syntax_problem: bool,
     /// The problems; at most one of them is a syntax problem.
     pub problems: Vec<Problem>,
     /// True if the syntax problem is about the lines after the op, which are not an op; the op
     /// itself was parsed completely.
-    pub followed: bool,
+    pub is_followed_by_junk: bool,
 }
 
-impl Parsed {
+impl ParsedItem {
     /// Clears everything but keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.kind = OpKind::Unknown;
@@ -160,8 +160,8 @@ impl Parsed {
         self.name_span = Span::default();
         self.results.clear();
         self.result_types.clear();
-        self.guessed = false;
-        self.is_syntax_told = false;
+        self.is_guessed = false;
+        self.has_reported_syntax_problem = false;
         self.operands.clear();
         self.symbol = None;
         self.alias = None;
@@ -173,6 +173,6 @@ impl Parsed {
         self.alias_uses.clear();
         self.alias_reads.clear();
         self.problems.clear();
-        self.followed = false;
+        self.is_followed_by_junk = false;
     }
 }

@@ -1,19 +1,19 @@
 //! The reader: a position in the tokens of one item, and the reporting of problems.
 //!
-//! A syntax problem ends the parsing of the item: it is reported once and returned as [`Broken`].
+//! A syntax problem ends the parsing of the item: it is reported once and returned as [`ReportedError`].
 //! As in MLIR, a missing token is reported after the previous token, everything else at the current
 //! token. Problems of types are reported, and parsing continues.
 
 use super::ParsedOperand;
-use super::{Alias, AliasUse, Env, Parsed};
+use super::{Alias, AliasUse, GrammarEnv, ParsedItem};
 use crate::string::string_len;
 use crate::{Attr, Code, Name, Problem, Span, Token, TokenKind, Type};
 
 /// A syntax problem of the item, which was already reported.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Broken;
+pub(crate) struct ReportedError;
 
-pub(crate) type Res<X = ()> = Result<X, Broken>;
+pub(crate) type ReadResult<X = ()> = Result<X, ReportedError>;
 
 #[derive(Debug)]
 pub(crate) struct Reader<'r, 'e> {
@@ -21,8 +21,8 @@ pub(crate) struct Reader<'r, 'e> {
     pub(crate) tokens: &'r [Token],
     /// The current token.
     pub(crate) at: usize,
-    pub(crate) env: &'r mut Env<'e>,
-    pub(crate) out: &'r mut Parsed,
+    pub(crate) env: &'r mut GrammarEnv<'e>,
+    pub(crate) out: &'r mut ParsedItem,
     /// True while a guess is parsed: problems are not reported.
     pub(crate) is_quiet: bool,
     /// Number of mismatches that were not reported because of `is_quiet`.
@@ -59,7 +59,7 @@ impl<'r> Reader<'r, '_> {
     pub(crate) fn token(&self) -> Token {
         self.tokens.get(self.at).copied().unwrap_or_else(|| {
             let end = self.end_before();
-            Token { start: end, end, kind: TokenKind::Eof, at_line_start: false }
+            Token { start: end, end, kind: TokenKind::Eof, is_at_line_start: false }
         })
     }
 
@@ -94,22 +94,24 @@ impl<'r> Reader<'r, '_> {
         is
     }
 
-    pub(crate) fn expect(&mut self, kind: TokenKind) -> Res<Token> {
+    pub(crate) fn expect(&mut self, kind: TokenKind) -> ReadResult<Token> {
         if self.peek() == kind {
             return Ok(self.bump());
         }
         if kind == TokenKind::At {
-            return Err(self.wrong(Code::ExpectedToken, "expected a symbol name, such as @name"));
+            return Err(
+                self.error_here(Code::ExpectedToken, "expected a symbol name, such as @name")
+            );
         }
         Err(self.expected(spelling(kind)))
     }
 
-    pub(crate) fn expect_word(&mut self, word: &str) -> Res {
+    pub(crate) fn expect_word(&mut self, word: &str) -> ReadResult {
         if self.eat_word(word) {
             return Ok(());
         }
         // MLIR reports missing keywords at the current token.
-        Err(self.wrong(Code::ExpectedToken, format!("expected '{word}'")))
+        Err(self.error_here(Code::ExpectedToken, format!("expected '{word}'")))
     }
 
     /// Returns the end of the previous token.
@@ -123,29 +125,29 @@ impl<'r> Reader<'r, '_> {
 
     /// Reports what must follow the previous token.
     #[cold]
-    pub(crate) fn expected(&mut self, what: &str) -> Broken {
+    pub(crate) fn expected(&mut self, what: &str) -> ReportedError {
         if self.peek() == TokenKind::Error {
             return self.lexical(self.token());
         }
         let end = self.end_before();
-        self.broken(Code::ExpectedToken, Span::new(end, end), format!("expected {what}"))
+        self.error_at(Code::ExpectedToken, Span::new(end, end), format!("expected {what}"))
     }
 
     /// Reports a problem with the current token.
     #[cold]
-    pub(crate) fn wrong(&mut self, code: Code, message: impl Into<String>) -> Broken {
+    pub(crate) fn error_here(&mut self, code: Code, message: impl Into<String>) -> ReportedError {
         if self.peek() == TokenKind::Error {
             return self.lexical(self.token());
         }
-        self.broken(code, self.token().span(), message.into())
+        self.error_at(code, self.token().span(), message.into())
     }
 
     /// Reports characters that do not form a token.
     #[cold]
-    pub(crate) fn lexical(&mut self, token: Token) -> Broken {
+    pub(crate) fn lexical(&mut self, token: Token) -> ReportedError {
         let (place, message) = crate::lex::error_in(self.slice(token));
         let [start, end] = [place.start, place.end].map(|it| token.start + it as u32);
-        self.broken(Code::UnexpectedCharacter, Span::new(start, end), message.into())
+        self.error_at(Code::UnexpectedCharacter, Span::new(start, end), message.into())
     }
 
     /// Returns the number of problems so far, reported or not.
@@ -155,7 +157,7 @@ impl<'r> Reader<'r, '_> {
 
     /// Reports a problem that a verifier would report; parsing continues.
     #[cold]
-    pub(crate) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(crate) fn report_structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if !self.is_quiet {
             let message = message.into();
             self.out.problems.push(Problem { code, span, message });
@@ -163,13 +165,13 @@ impl<'r> Reader<'r, '_> {
     }
 
     #[cold]
-    pub(crate) fn broken(&mut self, code: Code, span: Span, message: String) -> Broken {
+    pub(crate) fn error_at(&mut self, code: Code, span: Span, message: String) -> ReportedError {
         if !self.is_quiet && !self.is_unclosed() {
             let (span, message) = self.unbalanced(span.end).unwrap_or((span, message));
             self.out.problems.push(Problem { code, span, message });
-            self.out.is_syntax_told = true;
+            self.out.has_reported_syntax_problem = true;
         }
-        Broken
+        ReportedError
     }
 
     /// Returns the problem with the body of a dialect type or attribute with a name that ends at
@@ -230,7 +232,7 @@ impl<'r> Reader<'r, '_> {
 
     /// Reports types or counts that do not agree; parsing continues.
     #[cold]
-    pub(crate) fn mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(crate) fn report_mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if self.is_quiet {
             self.n_silenced += 1;
         } else {
@@ -240,40 +242,45 @@ impl<'r> Reader<'r, '_> {
     }
 
     pub(crate) fn name(&mut self, text: &str) -> Name {
-        self.env.interner.name(text)
+        self.env.interner.intern_name(text)
     }
 
     /// Parses `%a` or `%a#1` and adds it to the operands. Returns its index.
-    pub(crate) fn operand(&mut self, ty: Type) -> Res<usize> {
+    pub(crate) fn operand(&mut self, ty: Type) -> ReadResult<usize> {
         let operand = self.value(ty)?;
         self.out.operands.push(operand);
         Ok(self.out.operands.len() - 1)
     }
 
     /// Parses `%a` or `%a#1`.
-    pub(crate) fn value(&mut self, ty: Type) -> Res<ParsedOperand> {
+    pub(crate) fn value(&mut self, ty: Type) -> ReadResult<ParsedOperand> {
         if self.peek() != TokenKind::Percent {
             return Err(self.expected("an SSA value"));
         }
         let token = self.bump();
-        let name = self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
+        let name =
+            self.env.interner.intern_name(&self.text[token.start as usize + 1..token.end as usize]);
         let mut span = token.span();
         let mut number = 0;
         if self.peek() == TokenKind::Hash {
             let Ok(it) = self.word()[1..].parse() else {
                 return Err(
-                    self.wrong(Code::InvalidResultNumber, "invalid SSA value result number")
+                    self.error_here(Code::InvalidResultNumber, "invalid SSA value result number")
                 );
             };
             number = it;
             span.end = self.bump().end;
         }
-        Ok(ParsedOperand { name, number, span, ty, maybe_argument: false })
+        Ok(ParsedOperand { name, number, span, ty, may_be_argument: false })
     }
 
     /// Parses items separated by commas, and the closing bracket. The opening one was parsed
     /// before.
-    pub(crate) fn list(&mut self, close: TokenKind, mut item: impl FnMut(&mut Self) -> Res) -> Res {
+    pub(crate) fn list(
+        &mut self,
+        close: TokenKind,
+        mut item: impl FnMut(&mut Self) -> ReadResult,
+    ) -> ReadResult {
         if self.eat(close) {
             return Ok(());
         }
@@ -302,18 +309,20 @@ impl<'r> Reader<'r, '_> {
     }
 
     pub(crate) fn int_attr(&mut self, value: i64, ty: Type) -> Attr {
-        self.env.interner.attr(crate::AttrData::Int { value: value.into(), ty })
+        self.env.interner.intern_attr(crate::AttrData::Int { value: value.into(), ty })
     }
 
     /// Returns the type `i32`.
     pub(crate) fn i32_type(&mut self) -> Type {
-        self.env.interner.ty(crate::TypeData::Int { width: 32, sign: crate::Sign::Signless })
+        self.env
+            .interner
+            .intern_type(crate::TypeData::Int { width: 32, sign: crate::Sign::Signless })
     }
 
     /// Returns `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
     pub(crate) fn dense_array(&mut self, element: Type, values: &[i64]) -> Attr {
         let values = values.iter().map(|it| self.int_attr(*it, element)).collect();
-        self.env.interner.attr(crate::AttrData::DenseArray { element, values })
+        self.env.interner.intern_attr(crate::AttrData::DenseArray { element, values })
     }
 }
 

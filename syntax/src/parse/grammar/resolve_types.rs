@@ -4,14 +4,14 @@
 //! simplified. The recursion is bounded because `words.rs` limits the nesting of the text.
 
 use super::Alias;
-use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
+use super::ast::{AttrTree, ComparisonOp, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::elements;
 use super::flags::flags_attr;
-use super::reader::{Broken, Reader, Res};
+use super::reader::{ReadResult, Reader, ReportedError};
 use super::spelling::{MAX_SPELLED, MAX_WIDTH, split_dialect, type_word};
 use super::words::Word;
-use crate::affine::{Affine, Body, Expr, Operator};
-use crate::identifier::is_bare;
+use crate::affine::{Affine, AffineBody, AffineExpr, AffineOperator};
+use crate::identifier::is_bare_id;
 use crate::string::{self, quoted, unquoted};
 use crate::{Attr, AttrData, Code, Dim, Name, Span, TokenKind, Type, TypeData};
 
@@ -20,7 +20,7 @@ use crate::{Attr, AttrData, Code, Dim, Name, Span, TokenKind, Type, TypeData};
 pub(crate) const MAX_TERMS: usize = 1000;
 
 impl Reader<'_, '_> {
-    pub(super) fn lower_type(&mut self, tree: &TypeTree<'_>) -> Res<Type> {
+    pub(super) fn lower_type(&mut self, tree: &TypeTree<'_>) -> ReadResult<Type> {
         let data = match tree {
             TypeTree::Word(word) => {
                 if word.kind != TokenKind::Bare {
@@ -28,7 +28,7 @@ impl Reader<'_, '_> {
                 }
                 let Some(data) = type_word(word.text) else {
                     let message = format!("integer bitwidth is limited to {MAX_WIDTH} bits");
-                    return Err(self.broken(Code::TooWide, word.span(), message));
+                    return Err(self.error_at(Code::TooWide, word.span(), message));
                 };
                 data
             }
@@ -41,7 +41,7 @@ impl Reader<'_, '_> {
                 let element = self.lower_type(element)?;
                 let data = self.env.interner.type_data(element);
                 if !matches!(data, TypeData::Int { .. } | TypeData::Float(_) | TypeData::Unknown) {
-                    self.mismatch(
+                    self.report_mismatch(
                         Code::InvalidElement,
                         word.span(),
                         "invalid element type for complex",
@@ -53,10 +53,10 @@ impl Reader<'_, '_> {
                 return self.lower_shaped(word, dims.as_deref(), element, rest);
             }
         };
-        Ok(self.env.interner.ty(data))
+        Ok(self.env.interner.intern_type(data))
     }
 
-    pub(super) fn lower_types(&mut self, trees: &[TypeTree<'_>]) -> Res<Box<[Type]>> {
+    pub(super) fn lower_types(&mut self, trees: &[TypeTree<'_>]) -> ReadResult<Box<[Type]>> {
         trees.iter().map(|it| self.lower_type(it)).collect()
     }
 
@@ -66,12 +66,12 @@ impl Reader<'_, '_> {
         dims: Option<&[DimTree<'_>]>,
         element: &TypeTree<'_>,
         rest: &[AttrTree<'_>],
-    ) -> Res<Type> {
+    ) -> ReadResult<Type> {
         let is_vector = word.text == "vector";
         let dims: Option<Box<[Dim]>> = match dims {
-            Some(dims) => {
-                Some(dims.iter().map(|it| self.lower_dim(it, is_vector)).collect::<Res<_>>()?)
-            }
+            Some(dims) => Some(
+                dims.iter().map(|it| self.lower_dim(it, is_vector)).collect::<ReadResult<_>>()?,
+            ),
             None => None,
         };
         let element = self.lower_type(element)?;
@@ -104,7 +104,7 @@ impl Reader<'_, '_> {
             ),
         };
         if !fits || element == Type::NOISY && word.text != "tensor" {
-            self.mismatch(
+            self.report_mismatch(
                 Code::InvalidElement,
                 word.span(),
                 format!("invalid {} element type", word.text),
@@ -113,14 +113,14 @@ impl Reader<'_, '_> {
         let data = match word.text {
             "vector" => {
                 let Some(dims) = dims else {
-                    return Err(self.broken(
+                    return Err(self.error_at(
                         Code::ExpectedToken,
                         word.span(),
                         "expected a dimension".into(),
                     ));
                 };
                 if !rest.is_empty() {
-                    return Err(self.broken(
+                    return Err(self.error_at(
                         Code::ExpectedToken,
                         word.span(),
                         "expected '>'".into(),
@@ -134,11 +134,11 @@ impl Reader<'_, '_> {
                     [it] => Some(self.lower_attr(it)?),
                     _ => {
                         let message = "a tensor type has one encoding at most".into();
-                        return Err(self.broken(Code::ExpectedToken, word.span(), message));
+                        return Err(self.error_at(Code::ExpectedToken, word.span(), message));
                     }
                 };
                 if dims.is_none() && encoding.is_some() {
-                    self.mismatch(
+                    self.report_mismatch(
                         Code::InvalidType,
                         word.span(),
                         "cannot apply encoding to unranked tensor",
@@ -147,20 +147,20 @@ impl Reader<'_, '_> {
                 TypeData::Tensor { dims, element, encoding }
             }
             _ => {
-                let rest = self.lower_surroundings(word, dims.as_deref(), rest)?;
+                let rest = self.lower_layout_and_space(word, dims.as_deref(), rest)?;
                 TypeData::MemRef { dims, element, rest }
             }
         };
-        Ok(self.env.interner.ty(data))
+        Ok(self.env.interner.intern_type(data))
     }
 
     /// Lowers the layouts and the memory space of a memref, without default ones.
-    fn lower_surroundings(
+    fn lower_layout_and_space(
         &mut self,
         word: &Word<'_>,
         dims: Option<&[Dim]>,
         rest: &[AttrTree<'_>],
-    ) -> Res<Box<[Attr]>> {
+    ) -> ReadResult<Box<[Attr]>> {
         let mut kept: Vec<Attr> = Vec::new();
         let mut n_spaces = 0;
         for it in rest {
@@ -168,7 +168,7 @@ impl Reader<'_, '_> {
             let data = self.env.interner.attr_data(attr);
             let n = match data {
                 AttrData::Affine(map) if !map.is_set() => Some(map.n_dims as usize),
-                AttrData::Text(text, _) => strides_of(self.env.interner.str(*text)),
+                AttrData::Text(text, _) => n_strides(self.env.interner.str(*text)),
                 _ => None,
             };
             let mut message = None;
@@ -197,7 +197,7 @@ impl Reader<'_, '_> {
                 _ => false,
             };
             match message {
-                Some(message) => self.mismatch(Code::InvalidType, word.span(), message),
+                Some(message) => self.report_mismatch(Code::InvalidType, word.span(), message),
                 None if !is_default => kept.push(attr),
                 None => {}
             }
@@ -205,25 +205,25 @@ impl Reader<'_, '_> {
         Ok(kept.into())
     }
 
-    pub(super) fn lower_dim(&mut self, dim: &DimTree<'_>, is_vector: bool) -> Res<Dim> {
+    pub(super) fn lower_dim(&mut self, dim: &DimTree<'_>, is_vector: bool) -> ReadResult<Dim> {
         let word = &dim.word;
         if word.kind == TokenKind::Question {
             if is_vector {
                 let message = "expected a size; vectors have no dynamic dimension".into();
-                return Err(self.broken(Code::ExpectedToken, word.span(), message));
+                return Err(self.error_at(Code::ExpectedToken, word.span(), message));
             }
             return Ok(Dim::Dynamic);
         }
         let Some(size) = word.text.parse::<u64>().ok().filter(|it| i64::try_from(*it).is_ok())
         else {
-            return Err(self.broken(
+            return Err(self.error_at(
                 Code::InvalidDimension,
                 word.span(),
                 "invalid dimension".into(),
             ));
         };
         if is_vector && size == 0 {
-            self.mismatch(
+            self.report_mismatch(
                 Code::InvalidDimension,
                 word.span(),
                 "vector types must have positive constant sizes",
@@ -231,7 +231,7 @@ impl Reader<'_, '_> {
         }
         if dim.is_scalable {
             if !is_vector {
-                return Err(self.broken(
+                return Err(self.error_at(
                     Code::ExpectedToken,
                     word.span(),
                     "expected a size or '?'".into(),
@@ -242,7 +242,7 @@ impl Reader<'_, '_> {
         Ok(Dim::Fixed(size))
     }
 
-    pub(super) fn lower_attr(&mut self, tree: &AttrTree<'_>) -> Res<Attr> {
+    pub(super) fn lower_attr(&mut self, tree: &AttrTree<'_>) -> ReadResult<Attr> {
         let data = match tree {
             AttrTree::Number(number, ty) => return self.lower_number(number, ty.as_deref()),
             AttrTree::Bool(value) => AttrData::Bool(*value),
@@ -255,9 +255,9 @@ impl Reader<'_, '_> {
                 AttrData::String(self.string(word.span()), ty)
             }
             AttrTree::Type(ty) => AttrData::Type(self.lower_type(ty)?),
-            AttrTree::Array(list) => {
-                AttrData::Array(list.iter().map(|it| self.lower_attr(it)).collect::<Res<_>>()?)
-            }
+            AttrTree::Array(list) => AttrData::Array(
+                list.iter().map(|it| self.lower_attr(it)).collect::<ReadResult<_>>()?,
+            ),
             AttrTree::Dict(entries) => return self.lower_dict(entries),
             AttrTree::Symbol(path) => {
                 AttrData::Symbol(path.iter().map(|it| self.symbol_text(it.span())).collect())
@@ -266,7 +266,7 @@ impl Reader<'_, '_> {
             AttrTree::Set(tree) => return self.lower_map(tree, true),
             AttrTree::Dense(word, literal, ty) => {
                 let ty = self.lower_type(ty)?;
-                let text = elements::dense(self, word, literal.as_ref(), ty)?;
+                let text = elements::dense_elements_text(self, word, literal.as_ref(), ty)?;
                 AttrData::Elements(self.name(&text), ty)
             }
             AttrTree::Sparse(both, written) => {
@@ -274,10 +274,10 @@ impl Reader<'_, '_> {
                 if self.is_unshaped(ty) {
                     let span = self.span_of(written);
                     let message = "elements literal must be a shaped type";
-                    self.mismatch(Code::LiteralType, span, message);
+                    self.report_mismatch(Code::LiteralType, span, message);
                     return Ok(Attr::UNKNOWN);
                 }
-                let text = elements::sparse(both.as_ref());
+                let text = elements::sparse_elements_text(both.as_ref());
                 AttrData::Elements(self.name(&text), ty)
             }
             AttrTree::Resource(key, written) => {
@@ -285,7 +285,7 @@ impl Reader<'_, '_> {
                 if self.is_unshaped(ty) {
                     let span = self.span_of(written);
                     let message = "`dense_resource` expected a shaped type";
-                    self.mismatch(Code::LiteralType, span, message);
+                    self.report_mismatch(Code::LiteralType, span, message);
                     return Ok(Attr::UNKNOWN);
                 }
                 AttrData::Elements(self.resource_text(key.text), ty)
@@ -293,14 +293,14 @@ impl Reader<'_, '_> {
             AttrTree::DenseArray(ty, values) => return elements::dense_array(self, ty, values),
             AttrTree::Strided(strides, offset) => {
                 let shown: Vec<String> =
-                    strides.iter().map(|it| elements::stride(self, it)).collect();
+                    strides.iter().map(|it| elements::stride_text(self, it)).collect();
                 if let Some(at) = shown.iter().position(|it| it == "0") {
                     let span = strides[at].word.span();
-                    self.mismatch(Code::InvalidAttribute, span, "strides must not be zero");
+                    self.report_mismatch(Code::InvalidAttribute, span, "strides must not be zero");
                 }
                 let mut text = format!("strided<[{}]", shown.join(", "));
                 if let Some(offset) =
-                    offset.as_ref().map(|it| elements::stride(self, it)).filter(|it| it != "0")
+                    offset.as_ref().map(|it| elements::stride_text(self, it)).filter(|it| it != "0")
                 {
                     text.push_str(", offset: ");
                     text.push_str(&offset);
@@ -334,7 +334,7 @@ impl Reader<'_, '_> {
                 return self.hash_attr(word, ty);
             }
         };
-        Ok(self.env.interner.attr(data))
+        Ok(self.env.interner.intern_attr(data))
     }
 
     /// Returns the span of a type that is one word, otherwise of the current token.
@@ -360,12 +360,12 @@ impl Reader<'_, '_> {
     /// Returns `dense_resource<key>`. The key is quoted only if necessary.
     pub(crate) fn resource_text(&mut self, key: &str) -> Name {
         let key = unquoted(key);
-        let key = if is_bare(&key) { key } else { quoted(&key).into() };
+        let key = if is_bare_id(&key) { key } else { quoted(&key).into() };
         self.name(&format!("dense_resource<{key}>"))
     }
 
-    /// Returns the attribute of `#alias` or `#dialect.name<body>`.
-    pub(super) fn hash_attr(&mut self, word: &Word<'_>, ty: Option<Type>) -> Res<Attr> {
+    /// Returns the attribute of `#alias` or `#dialect.intern_name<body>`.
+    pub(super) fn hash_attr(&mut self, word: &Word<'_>, ty: Option<Type>) -> ReadResult<Attr> {
         let name = &word.text[1..];
         if !name.contains(['.', '<']) {
             let alias = self.name(word.text);
@@ -378,21 +378,24 @@ impl Reader<'_, '_> {
         let (dialect, _) = split_dialect(name);
         if matches!(dialect, "noisy" | "func" | "cf") {
             let message = format!("dialect `{dialect}` has no attribute `{}`", word.text);
-            return Err(self.broken(Code::UnknownAttribute, word.span(), message));
+            return Err(self.error_at(Code::UnknownAttribute, word.span(), message));
         }
         let mut text = format!("#{}", self.canonical_dialect(name, word.span())?);
         match flags_attr(&text) {
             None => {}
             Some(Ok(it)) => text = it,
             Some(Err(message)) => {
-                return Err(self.broken(Code::UnknownCase, word.span(), message));
+                return Err(self.error_at(Code::UnknownCase, word.span(), message));
             }
         }
         let text = self.name(&text);
-        Ok(self.env.interner.attr(AttrData::Text(text, ty)))
+        Ok(self.env.interner.intern_attr(AttrData::Text(text, ty)))
     }
 
-    pub(super) fn lower_dict(&mut self, entries: &[(Word<'_>, Option<AttrTree<'_>>)]) -> Res<Attr> {
+    pub(super) fn lower_dict(
+        &mut self,
+        entries: &[(Word<'_>, Option<AttrTree<'_>>)],
+    ) -> ReadResult<Attr> {
         let mut dict = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             let name = if key.kind == TokenKind::Str {
@@ -402,7 +405,7 @@ impl Reader<'_, '_> {
             };
             if self.env.interner.str(name).is_empty() {
                 let message = "expected a name of an attribute".into();
-                return Err(self.broken(Code::EmptyName, key.span(), message));
+                return Err(self.error_at(Code::EmptyName, key.span(), message));
             }
             let value = match value {
                 Some(it) => self.lower_attr(it)?,
@@ -411,47 +414,47 @@ impl Reader<'_, '_> {
             dict.push((name, value, key.span()));
         }
         let interner = &*self.env.interner;
-        dict.sort_by(|a, b| string::compare(interner.str(a.0), interner.str(b.0)));
+        dict.sort_by(|a, b| string::compare_by_bytes(interner.str(a.0), interner.str(b.0)));
         if let Some(twice) = dict.windows(2).find(|it| it[0].0 == it[1].0) {
             let (name, span) = (twice[1].0, twice[1].2);
             let message = format!("duplicate key '{}' in dictionary", self.env.interner.str(name));
-            return Err(self.broken(Code::DuplicateKey, span, message));
+            return Err(self.error_at(Code::DuplicateKey, span, message));
         }
         let dict = dict.into_iter().map(|(name, value, _)| (name, value)).collect();
-        Ok(self.env.interner.attr(AttrData::Dict(dict)))
+        Ok(self.env.interner.intern_attr(AttrData::Dict(dict)))
     }
 
     pub(super) fn lower_number(
         &mut self,
         number: &Number<'_>,
         ty: Option<&TypeTree<'_>>,
-    ) -> Res<Attr> {
+    ) -> ReadResult<Attr> {
         let ty = match ty {
             Some(ty) => Some(self.lower_type(ty)?),
             None => None,
         };
         let default = if number.word.kind == TokenKind::Float { Type::F64 } else { Type::I64 };
-        let attr = elements::number(self.env.interner, number, ty.unwrap_or(default));
+        let attr = elements::number_attr(self.env.interner, number, ty.unwrap_or(default));
         attr.or_else(|message| {
-            self.mismatch(Code::LiteralType, number.word.span(), message);
+            self.report_mismatch(Code::LiteralType, number.word.span(), message);
             Ok(Attr::UNKNOWN)
         })
     }
 
-    pub(super) fn lower_map(&mut self, tree: &MapTree<'_>, is_set: bool) -> Res<Attr> {
+    pub(super) fn lower_map(&mut self, tree: &MapTree<'_>, is_set: bool) -> ReadResult<Attr> {
         let n_ids = tree.dims.len() + tree.symbols.len();
         if n_ids > MAX_TERMS {
             let message = format!("more than {MAX_TERMS} identifiers in an affine map");
             let span = tree.dims.iter().chain(&tree.symbols).nth(MAX_TERMS).map(Word::span);
-            return Err(self.broken(Code::TooMany, span.unwrap_or_default(), message));
+            return Err(self.error_at(Code::TooMany, span.unwrap_or_default(), message));
         }
         for (at, id) in tree.dims.iter().chain(&tree.symbols).enumerate() {
             if tree.dims.iter().chain(&tree.symbols).take(at).any(|it| it.text == id.text) {
                 let message = format!("redefinition of identifier '{}'", id.text);
-                return Err(self.broken(Code::RedefinedIdentifier, id.span(), message));
+                return Err(self.error_at(Code::RedefinedIdentifier, id.span(), message));
             }
         }
-        let mut inputs = Inputs::Ids { dims: &tree.dims, symbols: &tree.symbols };
+        let mut inputs = ExprInputs::Ids { dims: &tree.dims, symbols: &tree.symbols };
         let (mut results, mut constraints) = (Vec::new(), Vec::new());
         for (left, compared) in &tree.results {
             let left = self.lower_expr(left, &mut inputs)?;
@@ -459,29 +462,35 @@ impl Reader<'_, '_> {
                 None => results.push(left),
                 Some((compare, right)) => {
                     let right = self.lower_expr(right, &mut inputs)?;
-                    let minus = |a: Expr, b: Expr| Expr::binary(Operator::Add, a, b.negated());
+                    let minus = |a: AffineExpr, b: AffineExpr| {
+                        AffineExpr::binary(AffineOperator::Add, a, b.negated())
+                    };
                     constraints.push(match compare {
-                        Compare::Greater => (minus(left, right), false),
-                        Compare::Less => (minus(right, left), false),
-                        Compare::Equal => (minus(left, right), true),
+                        ComparisonOp::Greater => (minus(left, right), false),
+                        ComparisonOp::Less => (minus(right, left), false),
+                        ComparisonOp::Equal => (minus(left, right), true),
                     });
                 }
             }
         }
         let body = if is_set {
             if constraints.is_empty() {
-                constraints.push((Expr::Const(0), true));
+                constraints.push((AffineExpr::Const(0), true));
             }
-            Body::Set(constraints)
+            AffineBody::Set(constraints)
         } else {
-            Body::Map(results)
+            AffineBody::Map(results)
         };
         let map =
             Affine { n_dims: tree.dims.len() as u32, n_symbols: tree.symbols.len() as u32, body };
-        Ok(self.env.interner.attr(AttrData::Affine(map)))
+        Ok(self.env.interner.intern_attr(AttrData::Affine(map)))
     }
 
-    pub(super) fn lower_expr(&mut self, tree: &ExprTree<'_>, inputs: &mut Inputs<'_>) -> Res<Expr> {
+    pub(super) fn lower_expr(
+        &mut self,
+        tree: &ExprTree<'_>,
+        inputs: &mut ExprInputs<'_>,
+    ) -> ReadResult<AffineExpr> {
         match tree {
             ExprTree::Word(word) if word.kind == TokenKind::Int => {
                 let value = match word.text.strip_prefix("0x") {
@@ -489,35 +498,37 @@ impl Reader<'_, '_> {
                     None => word.text.parse(),
                 };
                 if let Ok(value) = value {
-                    return Ok(Expr::Const(value));
+                    return Ok(AffineExpr::Const(value));
                 }
                 let message = "constant too large for an index".into();
-                Err(self.broken(Code::TooLarge, word.span(), message))
+                Err(self.error_at(Code::TooLarge, word.span(), message))
             }
             ExprTree::Word(word) => {
-                if let Inputs::Ids { dims, symbols } = inputs {
+                if let ExprInputs::Ids { dims, symbols } = inputs {
                     if let Some(at) = dims.iter().position(|it| it.text == word.text) {
-                        return Ok(Expr::Dim(at as u32));
+                        return Ok(AffineExpr::Dim(at as u32));
                     }
                     if let Some(at) = symbols.iter().position(|it| it.text == word.text) {
-                        return Ok(Expr::Symbol(at as u32));
+                        return Ok(AffineExpr::Symbol(at as u32));
                     }
                 }
                 let message = format!("use of undeclared identifier '{}'", word.text);
-                Err(self.broken(Code::UndeclaredIdentifier, word.span(), message))
+                Err(self.error_at(Code::UndeclaredIdentifier, word.span(), message))
             }
             ExprTree::Use(word, number, is_symbol) => {
-                let Inputs::Values { dims, symbols } = inputs else { return Err(Broken) };
+                let ExprInputs::Values { dims, symbols } = inputs else {
+                    return Err(ReportedError);
+                };
                 let mut span = word.span();
                 if let Some(number) = number {
                     span.end = number.span().end;
                 }
                 let operand = super::ParsedOperand {
-                    name: self.env.interner.name(&word.text[1..]),
+                    name: self.env.interner.intern_name(&word.text[1..]),
                     number: number.and_then(|it| it.text[1..].parse().ok()).unwrap_or(0),
                     span,
                     ty: Type::INDEX,
-                    maybe_argument: false,
+                    may_be_argument: false,
                 };
                 let list = if *is_symbol { symbols } else { dims };
                 let same = |it: &super::ParsedOperand| {
@@ -527,36 +538,40 @@ impl Reader<'_, '_> {
                     list.push(operand);
                     list.len() - 1
                 });
-                Ok(if *is_symbol { Expr::Symbol(at as u32) } else { Expr::Dim(at as u32) })
+                Ok(if *is_symbol {
+                    AffineExpr::Symbol(at as u32)
+                } else {
+                    AffineExpr::Dim(at as u32)
+                })
             }
             ExprTree::Negated(inner) => Ok(self.lower_expr(inner, inputs)?.negated()),
             ExprTree::Chain(first, rest) => {
                 if rest.len() > MAX_TERMS {
                     let message = format!("more than {MAX_TERMS} terms in an affine expression");
-                    return Err(self.broken(Code::NestingTooDeep, rest[0].0.span(), message));
+                    return Err(self.error_at(Code::NestingTooDeep, rest[0].0.span(), message));
                 }
                 let mut left = self.lower_expr(first, inputs)?;
                 for (op, right) in rest {
                     let right = self.lower_expr(right, inputs)?;
                     let operator = match op.text {
-                        "+" | "-" => Operator::Add,
-                        "*" => Operator::Mul,
-                        "mod" => Operator::Mod,
-                        "floordiv" => Operator::FloorDiv,
-                        _ => Operator::CeilDiv,
+                        "+" | "-" => AffineOperator::Add,
+                        "*" => AffineOperator::Mul,
+                        "mod" => AffineOperator::Mod,
+                        "floordiv" => AffineOperator::FloorDiv,
+                        _ => AffineOperator::CeilDiv,
                     };
                     let is_affine = match operator {
-                        Operator::Add => true,
-                        Operator::Mul => left.is_symbolic() || right.is_symbolic(),
+                        AffineOperator::Add => true,
+                        AffineOperator::Mul => left.is_symbolic() || right.is_symbolic(),
                         _ => right.is_symbolic(),
                     };
                     if !is_affine {
                         let message =
                             "non-affine expression: one side must be a constant or symbol".into();
-                        return Err(self.broken(Code::NonAffine, op.span(), message));
+                        return Err(self.error_at(Code::NonAffine, op.span(), message));
                     }
                     let right = if op.text == "-" { right.negated() } else { right };
-                    left = Expr::binary(operator, left, right);
+                    left = AffineExpr::binary(operator, left, right);
                 }
                 Ok(left)
             }
@@ -565,13 +580,13 @@ impl Reader<'_, '_> {
 }
 
 /// The names that the leaves of an affine expression refer to.
-pub(super) enum Inputs<'a> {
+pub(super) enum ExprInputs<'a> {
     Ids { dims: &'a [Word<'a>], symbols: &'a [Word<'a>] },
     Values { dims: Vec<super::ParsedOperand>, symbols: Vec<super::ParsedOperand> },
 }
 
 /// Returns the number of strides in the text of `strided<[..]>`; `None` for other texts.
-fn strides_of(text: &str) -> Option<usize> {
+fn n_strides(text: &str) -> Option<usize> {
     let (strides, _) = text.strip_prefix("strided<[")?.split_once(']')?;
     Some(strides.split(',').filter(|it| !it.is_empty()).count())
 }

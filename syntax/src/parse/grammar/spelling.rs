@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 
 use super::Alias;
-use super::reader::{Broken, Reader, Res};
+use super::reader::{ReadResult, Reader, ReportedError};
 use super::values::{float_keyword, int_type};
-use crate::identifier::{prefixed_len, word_len};
+use crate::identifier::{suffix_id_len, word_len};
 use crate::namespace::{is_read_by_heir, is_read_by_mlir};
 use crate::string::{string_len, unquoted};
 use crate::{Code, Name, Span, TypeData};
@@ -19,17 +19,17 @@ impl Reader<'_, '_> {
     pub(super) fn string(&mut self, span: Span) -> Name {
         match unquoted(&self.text[span.range()]) {
             Cow::Owned(text) => self.name(&text),
-            Cow::Borrowed(text) => self.env.interner.name(text),
+            Cow::Borrowed(text) => self.env.interner.intern_name(text),
         }
     }
 
-    /// Returns the name of `@name` or `@"name"`.
+    /// Returns the name of `@intern_name` or `@"name"`.
     pub(crate) fn symbol_text(&mut self, span: Span) -> Name {
         let text = &self.text[span.range()][1..];
         if text.starts_with('"') {
             self.string(Span::new(span.start + 1, span.end))
         } else {
-            self.env.interner.name(text)
+            self.env.interner.intern_name(text)
         }
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn type_word(text: &str) -> Option<TypeData> {
     float_keyword(text).map(TypeData::Float)
 }
 
-/// Returns the dialect of `dialect.name<body>` or `dialect<body>`, and the rest without the dot.
+/// Returns the dialect of `dialect.intern_name<body>` or `dialect<body>`, and the rest without the dot.
 pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     match name.find(['.', '<']) {
         Some(at) if name.as_bytes()[at] == b'.' => (&name[..at], &name[at + 1..]),
@@ -58,14 +58,14 @@ pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     }
 }
 
-/// Returns true if the body of a dialect type or attribute contains a possible alias: `#name` or
-/// `!name` without a dot.
+/// Returns true if the body of a dialect type or attribute contains a possible alias: `#intern_name` or
+/// `!intern_name` without a dot.
 pub(super) fn may_mention_alias(text: &str) -> bool {
     let Some(open) = text.find('<') else { return false };
     let mut rest = &text[open..];
     while let Some(at) = rest.find(['#', '!']) {
         rest = &rest[at + 1..];
-        if !rest[..prefixed_len(rest)].contains('.') {
+        if !rest[..suffix_id_len(rest)].contains('.') {
             return true;
         }
     }
@@ -76,17 +76,17 @@ pub(super) fn may_mention_alias(text: &str) -> bool {
 pub(super) const MAX_SPELLED: usize = 1 << 16;
 
 impl Reader<'_, '_> {
-    /// Returns the canonical text of a dialect type or attribute without its sigil: `dialect.name`
-    /// for `dialect<name>`, with the aliases in its body expanded. The rest of the body is kept:
+    /// Returns the canonical text of a dialect type or attribute without its sigil: `dialect.intern_name`
+    /// for `dialect<intern_name>`, with the aliases in its body expanded. The rest of the body is kept:
     /// only the dialect knows which texts are equivalent.
-    pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> Res<String> {
+    pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> ReadResult<String> {
         let Some(open) = name.find('<') else { return Ok(name.to_owned()) };
         let mut out = name[..open].to_owned();
         let mut rest = &name[open..];
         while let Some(at) = rest.find(['#', '!', '"']) {
             let len = match rest.as_bytes()[at] {
                 b'"' => string_len(&rest[at..]),
-                _ => 1 + prefixed_len(&rest[at + 1..]),
+                _ => 1 + suffix_id_len(&rest[at + 1..]),
             };
             let word = &rest[at..at + len];
             out.push_str(&rest[..at]);
@@ -120,11 +120,16 @@ impl Reader<'_, '_> {
             rest = &rest[at + len..];
         }
         out.push_str(rest);
-        Ok(pretty(&out))
+        Ok(pretty_form(&out))
     }
 
     /// Returns the meaning of an alias as a text of at most `most` bytes.
-    fn alias_text(&mut self, word: &str, most: usize, span: Span) -> Res<Option<(Name, String)>> {
+    fn alias_text(
+        &mut self,
+        word: &str,
+        most: usize,
+        span: Span,
+    ) -> ReadResult<Option<(Name, String)>> {
         if word.contains('.') || !word.starts_with(['#', '!']) {
             return Ok(None);
         }
@@ -143,15 +148,15 @@ impl Reader<'_, '_> {
     /// The body of a type or attribute of another dialect is stored as text with expanded aliases,
     /// so its length is limited.
     #[cold]
-    pub(super) fn too_long(&mut self, span: Span) -> Broken {
+    pub(super) fn too_long(&mut self, span: Span) -> ReportedError {
         let message =
             format!("with its aliases expanded this is longer than {MAX_SPELLED} characters");
-        self.broken(Code::TooMany, span, message)
+        self.error_at(Code::TooMany, span, message)
     }
 }
 
-/// Returns the same text for `dialect<name>` and `dialect.name`.
-fn pretty(name: &str) -> String {
+/// Returns the same text for `dialect<intern_name>` and `dialect.intern_name`.
+fn pretty_form(name: &str) -> String {
     let (dialect, rest) = split_dialect(name);
     let Some(body) = rest.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
         return name.to_owned();

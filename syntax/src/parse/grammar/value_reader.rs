@@ -10,13 +10,13 @@
 use super::ast::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::elements;
 use super::error::SyntaxError;
-use super::reader::{Broken, Reader, Res};
-use super::resolve_types::{Inputs, MAX_TERMS};
+use super::reader::{ReadResult, Reader, ReportedError};
+use super::resolve_types::{ExprInputs, MAX_TERMS};
 use super::spelling::{MAX_WIDTH, may_mention_alias, split_dialect, type_word};
 use super::values::{GRAMMAR, Grammar, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word, Words};
-use super::{Alias, Parsed};
-use crate::affine::{Affine, Body, Expr};
+use super::{Alias, ParsedItem};
+use crate::affine::{Affine, AffineBody, AffineExpr};
 use crate::op_traits::DYNAMIC;
 use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
 
@@ -29,11 +29,11 @@ fn secret_body(canonical: &str) -> Option<&str> {
 
 impl Reader<'_, '_> {
     /// Parses a type.
-    pub(crate) fn ty(&mut self) -> Res<Type> {
+    pub(crate) fn ty(&mut self) -> ReadResult<Type> {
         match self.peek() {
             TokenKind::Bare if self.peek_at(1) != TokenKind::Less => {
                 let text = self.word();
-                let ty = match self.env.interner.type_of_text(text) {
+                let ty = match self.env.interner.cached_type(text) {
                     Some(ty) => ty,
                     None => self.bare_type(text)?,
                 };
@@ -52,7 +52,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses a type other than a function type.
-    pub(crate) fn simple_type(&mut self) -> Res<Type> {
+    pub(crate) fn simple_type(&mut self) -> ReadResult<Type> {
         if self.peek() == TokenKind::LParen {
             Err(self.expected("a non-function type"))
         } else {
@@ -60,24 +60,24 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn bare_type(&mut self, text: &str) -> Res<Type> {
+    fn bare_type(&mut self, text: &str) -> ReadResult<Type> {
         let Some(data) = type_word(text) else {
             return Err(match int_type(text) {
-                Some(_) => self.wrong(
+                Some(_) => self.error_here(
                     Code::TooWide,
                     format!("integer bitwidth is limited to {MAX_WIDTH} bits"),
                 ),
                 None => self.expected("a type"),
             });
         };
-        let ty = self.env.interner.ty(data);
-        self.env.interner.remember_type(text, ty);
+        let ty = self.env.interner.intern_type(data);
+        self.env.interner.cache_type(text, ty);
         Ok(ty)
     }
 
     /// Returns the type `!alias`, `!dialect.name`, `!dialect.name<body>` or `!dialect<body>`.
-    pub(super) fn bang_type(&mut self, text: &str, span: Span) -> Res<Type> {
-        if let Some(ty) = self.env.interner.type_of_text(text) {
+    pub(super) fn bang_type(&mut self, text: &str, span: Span) -> ReadResult<Type> {
+        if let Some(ty) = self.env.interner.cached_type(text) {
             return Ok(ty);
         }
         let name = &text[1..];
@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
             let is_noisy = matches!(rest, "i32" | "<i32>" | "i32<1>")
                 || rest.strip_prefix("i32<").is_some_and(|it| it.ends_with('>'));
             if !is_noisy {
-                return Err(self.broken(
+                return Err(self.error_at(
                     Code::UnknownType,
                     span,
                     format!(
@@ -103,7 +103,7 @@ impl Reader<'_, '_> {
                     ),
                 ));
             }
-            self.env.interner.remember_type(text, Type::NOISY);
+            self.env.interner.cache_type(text, Type::NOISY);
             return Ok(Type::NOISY);
         }
         let is_secret = rest.starts_with("secret<") || rest.starts_with("<secret<");
@@ -111,32 +111,32 @@ impl Reader<'_, '_> {
             let message = format!(
                 "unknown type `{text}` in dialect `secret`; its only type is `!secret.secret<...>`"
             );
-            return Err(self.broken(Code::UnknownType, span, message));
+            return Err(self.error_at(Code::UnknownType, span, message));
         }
         if matches!(dialect, "func" | "arith" | "cf" | "scf" | "affine") {
             let message = format!("dialect `{dialect}` has no type `{text}`");
-            return Err(self.broken(Code::UnknownType, span, message));
+            return Err(self.error_at(Code::UnknownType, span, message));
         }
         let canonical = self.canonical_dialect(name, span)?;
         let name = self.name(&canonical);
-        let ty = self.env.interner.ty(TypeData::Dialect(name));
+        let ty = self.env.interner.intern_type(TypeData::Dialect(name));
         if let Some(body) = secret_body(&canonical)
             && self.env.interner.secret_element(ty).is_none()
         {
-            let element = self.type_alone(body);
+            let element = self.parse_type_text(body);
             self.env.interner.set_secret_element(ty, element);
         }
         if !may_mention_alias(text) {
-            self.env.interner.remember_type(text, ty);
+            self.env.interner.cache_type(text, ty);
         }
         Ok(ty)
     }
 
     /// Parses a text without aliases as a type; [`Type::UNKNOWN`] if this fails.
-    fn type_alone(&mut self, text: &str) -> Type {
+    fn parse_type_text(&mut self, text: &str) -> Type {
         let mut tokens = crate::lex::lex(text).tokens;
         tokens.pop();
-        let mut out = Parsed::default();
+        let mut out = ParsedItem::default();
         let mut reader = Reader {
             text,
             tokens: &tokens,
@@ -156,8 +156,8 @@ impl Reader<'_, '_> {
 
     /// Returns the end of the value at the current token, and true if the value can be cached by
     /// its text, which has no alias.
-    pub(super) fn value_extent(&mut self, until: Until) -> Res<(usize, bool)> {
-        match words::extent(self.tokens, self.at, until) {
+    pub(super) fn value_extent(&mut self, until: Until) -> ReadResult<(usize, bool)> {
+        match words::value_end(self.tokens, self.at, until) {
             Ok(end) => {
                 let is_alias = |it: &crate::Token| match it.kind {
                     TokenKind::Hash | TokenKind::Percent => true,
@@ -172,7 +172,7 @@ impl Reader<'_, '_> {
             Err(at) => {
                 self.at = at;
                 let message = format!("brackets are nested more than {MAX_DEPTH} deep");
-                Err(self.wrong(Code::NestingTooDeep, message))
+                Err(self.error_here(Code::NestingTooDeep, message))
             }
         }
     }
@@ -186,9 +186,9 @@ impl Reader<'_, '_> {
     pub(super) fn parse<O>(
         &mut self,
         end: usize,
-        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), SyntaxError>,
-        lower: impl FnOnce(&mut Self, Raw<'_>) -> Res<O>,
-    ) -> Res<O> {
+        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(ParseTree<'a>, usize), SyntaxError>,
+        lower: impl FnOnce(&mut Self, ParseTree<'_>) -> ReadResult<O>,
+    ) -> ReadResult<O> {
         let words = words::words(self.text, self.tokens, self.at, end);
         // A region other than an empty dictionary is no word of a value: `words` is then shorter.
         let parsed = GRAMMAR.with(|it| rule(it.get(), &words));
@@ -198,12 +198,17 @@ impl Reader<'_, '_> {
                 self.at = words.get(n).map_or(end, |it| it.token as usize);
                 Ok(value)
             }
-            Err(wrong) => Err(self.tell(&words, end, &wrong)),
+            Err(wrong) => Err(self.report_grammar_error(&words, end, &wrong)),
         }
     }
 
     #[cold]
-    fn tell(&mut self, words: &[Word<'_>], end: usize, wrong: &SyntaxError) -> Broken {
+    fn report_grammar_error(
+        &mut self,
+        words: &[Word<'_>],
+        end: usize,
+        wrong: &SyntaxError,
+    ) -> ReportedError {
         if let Some(word) = words.get(wrong.at)
             && word.kind == TokenKind::Error
         {
@@ -218,12 +223,12 @@ impl Reader<'_, '_> {
             Some(before) => before.span().end,
             None => self.end_before(),
         };
-        self.broken(Code::ExpectedToken, Span::new(at, at), wrong.message())
+        self.error_at(Code::ExpectedToken, Span::new(at, at), wrong.message())
     }
 
-    fn long_type(&mut self) -> Res<Type> {
+    fn long_type(&mut self) -> ReadResult<Type> {
         let (end, is_pure) = self.value_extent(Until::Colon)?;
-        if is_pure && let Some(ty) = self.env.interner.type_of_text(self.text_of(end)) {
+        if is_pure && let Some(ty) = self.env.interner.cached_type(self.text_of(end)) {
             self.at = end;
             return Ok(ty);
         }
@@ -231,22 +236,22 @@ impl Reader<'_, '_> {
         let n_problems = self.n_problems();
         let ty = self.parse(
             end,
-            |grammar, words| run(&grammar.ty, words, Raw::Type),
+            |grammar, words| run_rule(&grammar.ty, words, ParseTree::Type),
             |it, raw| match raw {
-                Raw::Type(tree) => it.lower_type(&tree),
-                _ => Err(Broken),
+                ParseTree::Type(tree) => it.lower_type(&tree),
+                _ => Err(ReportedError),
             },
         )?;
         if is_pure && self.at == end && n_problems == self.n_problems() {
             let key =
                 &self.text[self.tokens[from].start as usize..self.tokens[end - 1].end as usize];
-            self.env.interner.remember_type(key, ty);
+            self.env.interner.cache_type(key, ty);
         }
         Ok(ty)
     }
 
     /// Parses an attribute.
-    pub(crate) fn attr(&mut self) -> Res<Attr> {
+    pub(crate) fn attr(&mut self) -> ReadResult<Attr> {
         match self.peek() {
             TokenKind::Int
                 if self.peek_at(1) == TokenKind::Colon && self.peek_at(2) == TokenKind::Bare =>
@@ -254,11 +259,11 @@ impl Reader<'_, '_> {
                 // `42 : i32`
                 let word = self.slice(self.tokens[self.at + 2]);
                 if let Some(&TypeData::Int { width: width @ 8..=64, sign: Sign::Signless }) =
-                    self.env.interner.type_of_text(word).map(|it| self.env.interner.type_data(it))
+                    self.env.interner.cached_type(word).map(|it| self.env.interner.type_data(it))
                     && let Ok(value) = self.word().parse::<u32>()
                     && (width > 32 || u64::from(value) < 1 << (width - 1))
                 {
-                    let ty = self.env.interner.type_of_text(word).unwrap_or(Type::I64);
+                    let ty = self.env.interner.cached_type(word).unwrap_or(Type::I64);
                     self.at += 3;
                     return Ok(self.int_attr(value.into(), ty));
                 }
@@ -270,58 +275,61 @@ impl Reader<'_, '_> {
             {
                 let value = self.bump();
                 let value = self.slice(value) == "true";
-                Ok(self.env.interner.attr(AttrData::Bool(value)))
+                Ok(self.env.interner.intern_attr(AttrData::Bool(value)))
             }
             TokenKind::Str if self.peek_at(1) != TokenKind::Colon => {
                 let token = self.bump();
                 let name = self.string(token.span());
-                Ok(self.env.interner.attr(AttrData::String(name, None)))
+                Ok(self.env.interner.intern_attr(AttrData::String(name, None)))
             }
             _ => self.long_attr(),
         }
     }
 
-    fn long_attr(&mut self) -> Res<Attr> {
-        self.remembered_attr(|grammar, words| run(&grammar.attr, words, Raw::Attr), true)
+    fn long_attr(&mut self) -> ReadResult<Attr> {
+        self.cached_attr(|grammar, words| run_rule(&grammar.attr, words, ParseTree::Attr), true)
     }
 
-    fn remembered_attr(
+    fn cached_attr(
         &mut self,
-        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), SyntaxError>,
+        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(ParseTree<'a>, usize), SyntaxError>,
         until_value: bool,
-    ) -> Res<Attr> {
+    ) -> ReadResult<Attr> {
         let until = if until_value { Until::Value } else { Until::Colon };
         let (end, is_pure) = self.value_extent(until)?;
         if end == self.at {
             return Err(self.expected("an attribute value"));
         }
-        if is_pure && let Some(attr) = self.env.interner.attr_of_text(self.text_of(end)) {
+        if is_pure && let Some(attr) = self.env.interner.cached_attr(self.text_of(end)) {
             self.at = end;
             return Ok(attr);
         }
         let from = self.at;
         let n_problems = self.n_problems();
         let attr = self.parse(end, rule, |it, raw| match raw {
-            Raw::Attr(tree) => it.lower_attr(&tree),
-            _ => Err(Broken),
+            ParseTree::Attr(tree) => it.lower_attr(&tree),
+            _ => Err(ReportedError),
         })?;
         if is_pure && self.at == end && n_problems == self.n_problems() {
             let key =
                 &self.text[self.tokens[from].start as usize..self.tokens[end - 1].end as usize];
-            self.env.interner.remember_attr(key, attr);
+            self.env.interner.cache_attr(key, attr);
         }
         Ok(attr)
     }
 
     /// Parses an optional `{a = 1, b}`.
-    pub(crate) fn opt_dict(&mut self) -> Res<Option<Attr>> {
+    pub(crate) fn opt_dict(&mut self) -> ReadResult<Option<Attr>> {
         match self.peek() {
             TokenKind::Region if self.is_empty_region() => {
                 self.at += 1;
                 Ok(None)
             }
             TokenKind::LBrace => self
-                .remembered_attr(|grammar, words| run(&grammar.dict, words, Raw::Attr), false)
+                .cached_attr(
+                    |grammar, words| run_rule(&grammar.dict, words, ParseTree::Attr),
+                    false,
+                )
                 .map(Some),
             _ => Ok(None),
         }
@@ -351,7 +359,7 @@ impl Reader<'_, '_> {
     }
 
     /// Parses an optional `{a = 1, b}` and adds it to the attributes of the op.
-    pub(crate) fn attr_dict(&mut self) -> Res {
+    pub(crate) fn attr_dict(&mut self) -> ReadResult {
         if !matches!(self.peek(), TokenKind::LBrace | TokenKind::Region) {
             return Ok(());
         }
@@ -375,7 +383,7 @@ impl Reader<'_, '_> {
 
     /// Parses the expressions of `[%i + 1, symbol(%n)]`, between the brackets, as a map and its
     /// operands.
-    pub(crate) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+    pub(crate) fn ssa_exprs(&mut self) -> ReadResult<(Affine, Vec<super::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
             return Ok(plain);
         }
@@ -387,13 +395,13 @@ impl Reader<'_, '_> {
     }
 
     /// Parses affine expressions of SSA values up to token `end`.
-    fn exprs_until(&mut self, end: usize) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+    fn exprs_until(&mut self, end: usize) -> ReadResult<(Affine, Vec<super::ParsedOperand>)> {
         self.parse(
             end,
-            |grammar, words| run(&grammar.exprs, words, Raw::Exprs),
+            |grammar, words| run_rule(&grammar.exprs, words, ParseTree::Exprs),
             |it, raw| match raw {
-                Raw::Exprs(trees) => it.lower_exprs(&trees),
-                _ => Err(Broken),
+                ParseTree::Exprs(trees) => it.lower_exprs(&trees),
+                _ => Err(ReportedError),
             },
         )
     }
@@ -416,18 +424,18 @@ impl Reader<'_, '_> {
         for i in 0..=n {
             let operand = self.value(Type::INDEX).ok()?;
             let at = operands.iter().position(|it| it.name == operand.name);
-            results.push(Expr::Dim(at.unwrap_or(operands.len()) as u32));
+            results.push(AffineExpr::Dim(at.unwrap_or(operands.len()) as u32));
             if at.is_none() {
                 operands.push(operand);
             }
             self.at += usize::from(i < n);
         }
         let n_dims = operands.len() as u32;
-        Some((Affine { n_dims, n_symbols: 0, body: Body::Map(results) }, operands))
+        Some((Affine { n_dims, n_symbols: 0, body: AffineBody::Map(results) }, operands))
     }
 
     /// Parses one affine expression of SSA values, up to a comma or closing bracket.
-    pub(crate) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
+    pub(crate) fn ssa_expr(&mut self) -> ReadResult<(Affine, Vec<super::ParsedOperand>)> {
         let mut depth = 0usize;
         let mut end = self.at;
         while let Some(token) = self.tokens.get(end) {
@@ -440,7 +448,7 @@ impl Reader<'_, '_> {
             if depth > MAX_DEPTH {
                 self.at = end;
                 let message = format!("brackets are nested more than {MAX_DEPTH} deep");
-                return Err(self.wrong(Code::NestingTooDeep, message));
+                return Err(self.error_here(Code::NestingTooDeep, message));
             }
             end += 1;
         }
@@ -450,38 +458,43 @@ impl Reader<'_, '_> {
         self.exprs_until(end)
     }
 
-    /// Parses `dense<..>` without a type, as elements of type `ty`.
-    pub(crate) fn elements_of(&mut self, ty: Type) -> Res<Attr> {
+    /// Parses `dense_elements_text<..>` without a type, as elements of type `intern_type`.
+    pub(crate) fn dense_elements(&mut self, ty: Type) -> ReadResult<Attr> {
         let (end, _) = self.value_extent(Until::Colon)?;
         self.parse(
             end,
-            |grammar, words| run(&grammar.elements, words, |(word, it)| Raw::Elements(word, it)),
+            |grammar, words| {
+                run_rule(&grammar.elements, words, |(word, it)| ParseTree::Elements(word, it))
+            },
             |it, raw| match raw {
-                Raw::Elements(word, literal) => {
-                    let text = elements::dense(it, &word, literal.as_ref(), ty)?;
+                ParseTree::Elements(word, literal) => {
+                    let text = elements::dense_elements_text(it, &word, literal.as_ref(), ty)?;
                     let text = it.name(&text);
-                    Ok(it.env.interner.attr(AttrData::Elements(text, ty)))
+                    Ok(it.env.interner.intern_attr(AttrData::Elements(text, ty)))
                 }
-                _ => Err(Broken),
+                _ => Err(ReportedError),
             },
         )
     }
 
-    fn lower_exprs(&mut self, trees: &[ExprTree<'_>]) -> Res<(Affine, Vec<super::ParsedOperand>)> {
-        let mut inputs = Inputs::Values { dims: Vec::new(), symbols: Vec::new() };
+    fn lower_exprs(
+        &mut self,
+        trees: &[ExprTree<'_>],
+    ) -> ReadResult<(Affine, Vec<super::ParsedOperand>)> {
+        let mut inputs = ExprInputs::Values { dims: Vec::new(), symbols: Vec::new() };
         let mut results = Vec::with_capacity(trees.len());
         for tree in trees {
             results.push(self.lower_expr(tree, &mut inputs)?);
             if results.len() > MAX_TERMS {
                 let message = format!("more than {MAX_TERMS} affine expressions");
-                return Err(self.wrong(Code::TooMany, message));
+                return Err(self.error_here(Code::TooMany, message));
             }
         }
-        let Inputs::Values { dims, symbols } = inputs else { return Err(Broken) };
+        let ExprInputs::Values { dims, symbols } = inputs else { return Err(ReportedError) };
         let map = Affine {
             n_dims: dims.len() as u32,
             n_symbols: symbols.len() as u32,
-            body: Body::Map(results),
+            body: AffineBody::Map(results),
         };
         Ok((map, dims.into_iter().chain(symbols).collect()))
     }
@@ -515,7 +528,7 @@ impl Reader<'_, '_> {
 }
 
 /// The syntax tree that a rule of the grammar returns.
-pub(super) enum Raw<'a> {
+pub(super) enum ParseTree<'a> {
     Type(TypeTree<'a>),
     Attr(AttrTree<'a>),
     Location(LocTree<'a>),
@@ -532,11 +545,11 @@ pub(super) fn has_32_bits(text: &str) -> bool {
 }
 
 /// Applies a rule of the grammar to some words.
-pub(super) fn run<'a, X>(
+pub(super) fn run_rule<'a, X>(
     rule: &impl chumsky::Parser<'a, Words<'a>, (X, usize), chumsky::extra::Err<SyntaxError>>,
     words: Words<'a>,
-    wrap: impl Fn(X) -> Raw<'a>,
-) -> Result<(Raw<'a>, usize), SyntaxError> {
+    wrap: impl Fn(X) -> ParseTree<'a>,
+) -> Result<(ParseTree<'a>, usize), SyntaxError> {
     match rule.parse(words).into_output_errors() {
         (Some((tree, n)), _) => Ok((wrap(tree), n)),
         (None, mut errors) => Err(errors.swap_remove(0)),

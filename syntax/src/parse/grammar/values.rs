@@ -15,8 +15,8 @@ use chumsky::{
 };
 
 use super::ast::{
-    AttrTree, Compare, ConstraintTree, DimTree, ElementsTree, ExprTree, Literal, LocTree, MapTree,
-    Number, TypeTree,
+    AttrTree, ComparisonOp, ConstraintTree, DimTree, ElementsTree, ExprTree, Literal, LocTree,
+    MapTree, Number, TypeTree,
 };
 use super::error::SyntaxError;
 use super::words::{Word, Words};
@@ -41,19 +41,19 @@ pub(super) struct Grammar<'a> {
 }
 
 #[derive(Default)]
-pub(super) struct Build;
+pub(super) struct GrammarBuilder;
 
-impl Cached for Build {
+impl Cached for GrammarBuilder {
     type Parser<'a> = Grammar<'a>;
 
     fn make_parser<'a>(self) -> Grammar<'a> {
-        grammar()
+        build_grammar()
     }
 }
 
 thread_local! {
     /// The grammar of this thread.
-    pub(super) static GRAMMAR: Cache<Build> = Cache::new(Build);
+    pub(super) static GRAMMAR: Cache<GrammarBuilder> = Cache::new(GrammarBuilder);
 }
 
 fn token<'a>(
@@ -113,7 +113,7 @@ pub(super) fn int_type(text: &str) -> Option<(crate::Sign, &str)> {
     (!width.is_empty() && width.bytes().all(|it| it.is_ascii_digit())).then_some((sign, width))
 }
 
-fn grammar<'a>() -> Grammar<'a> {
+fn build_grammar<'a>() -> Grammar<'a> {
     let mut any_type = Recursive::declare();
     let mut simple_type = Recursive::declare();
     let mut attr = Recursive::declare();
@@ -257,9 +257,9 @@ fn grammar<'a>() -> Grammar<'a> {
         .map(map_tree);
     let equal = token(TokenKind::Equal, "'='");
     let compare = choice((
-        greater.clone().then(equal.clone()).to(Compare::Greater),
-        less.clone().then(equal.clone()).to(Compare::Less),
-        equal.clone().then(equal.clone()).to(Compare::Equal),
+        greater.clone().then(equal.clone()).to(ComparisonOp::Greater),
+        less.clone().then(equal.clone()).to(ComparisonOp::Less),
+        equal.clone().then(equal.clone()).to(ComparisonOp::Equal),
     ))
     .labelled("'>=', '<=' or '=='");
     let constraint = id_expr.clone().then(compare.then(id_expr).map(Some));
@@ -421,7 +421,11 @@ fn grammar<'a>() -> Grammar<'a> {
             empty().to((Vec::new(), None)),
         )))
         .map(|(name, (place, inner))| {
-            if place.is_empty() { LocTree::Named(name, inner) } else { LocTree::Place(name, place) }
+            if place.is_empty() {
+                LocTree::Named(name, inner)
+            } else {
+                LocTree::FileLineCol(name, place)
+            }
         });
     let callsite = keyword("callsite", "a location").ignore_then(
         location

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use crate::identifier::bare_len;
+use crate::identifier::bare_id_len;
 use crate::{Span, Token, TokenKind};
 
 /// Maximum depth of nested brackets inside one type or attribute.
@@ -48,7 +48,7 @@ pub(super) enum Until {
 
 /// Returns the index after the last token of the value that starts at `from`, or as an error the
 /// index of a token that is nested too deeply.
-pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usize, usize> {
+pub(super) fn value_end(tokens: &[Token], from: usize, until: Until) -> Result<usize, usize> {
     let mut open: SmallVec<[TokenKind; 16]> = SmallVec::new();
     let mut is_complete = false;
     for (at, token) in tokens.iter().enumerate().skip(from) {
@@ -155,7 +155,7 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
             TokenKind::Int if spelled.starts_with("0x") => {
                 out.push(Word { text: &spelled[..1], ..word });
                 (end_before, at, in_dims, after_dim) =
-                    split(text, tokens, (at - 1, to), token.start + 1, &mut out);
+                    split_dims(text, tokens, (at - 1, to), token.start + 1, &mut out);
             }
             TokenKind::Int | TokenKind::Question | TokenKind::Star | TokenKind::RSquare => {
                 out.push(word);
@@ -167,7 +167,7 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
             }
             TokenKind::Bare if after_dim && spelled.starts_with('x') => {
                 (end_before, at, in_dims, after_dim) =
-                    split(text, tokens, (at - 1, to), token.start, &mut out);
+                    split_dims(text, tokens, (at - 1, to), token.start, &mut out);
             }
             _ => {
                 out.push(word);
@@ -180,7 +180,7 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
 
 /// Splits the text after a dimension, from the `x` at byte `start` on: `x8xf32`. Returns the byte
 /// after it, the next token to read, and the values of `in_dims` and `after_dim`.
-fn split<'a>(
+fn split_dims<'a>(
     text: &'a str,
     tokens: &[Token],
     (first, to): (usize, usize),
@@ -189,7 +189,7 @@ fn split<'a>(
 ) -> (u32, usize, bool, bool) {
     // The tokens may skip text after the last token (regions); it is not part of the value.
     let rest = &text[start as usize..tokens[to - 1].end as usize];
-    let len = bare_len(rest);
+    let len = bare_id_len(rest);
     // The text may span several tokens (`0xf8E5` `M2`).
     let end = start + len as u32;
     let mut next = first + 1;
@@ -239,7 +239,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let tokens = lex(text).tokens;
-        let end = extent(&tokens, 0, Until::Value).expect("not nested deeply");
+        let end = value_end(&tokens, 0, Until::Value).expect("not nested deeply");
         let words: Vec<_> = words(text, &tokens, 0, end).iter().map(|it| it.text).collect();
         assert_eq!(words.join(" "), expected);
     }
@@ -268,6 +268,6 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused() {
         let text = "[".repeat(MAX_DEPTH + 1);
-        assert_eq!(extent(&lex(&text).tokens, 0, Until::Value), Err(MAX_DEPTH));
+        assert_eq!(value_end(&lex(&text).tokens, 0, Until::Value), Err(MAX_DEPTH));
     }
 }

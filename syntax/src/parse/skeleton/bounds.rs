@@ -1,7 +1,7 @@
 //! The rules for the end of an item and for the meaning of a `{`; see [`super`].
 
 use super::parser::Parser;
-use super::{DIALECT, Shape, may_be_result};
+use super::{DEPENDS_ON_DIALECT, ItemShape, may_be_result};
 use crate::{OpKind, Token, TokenKind, namespace};
 
 /// Maximum number of tokens of a label that are searched for its colon (about 13,000 arguments). It
@@ -20,14 +20,14 @@ impl Parser<'_, '_> {
             TokenKind::Percent => {
                 if after_name {
                     // Within a line, an operand list is not searched for results.
-                    let may_start =
-                        token.at_line_start || may_be_result(self.kind(at + 1), self.kind(at + 2));
+                    let may_start = token.is_at_line_start
+                        || may_be_result(self.kind(at + 1), self.kind(at + 2));
                     return may_start && self.starts_item_inside(at);
                 }
-                (token.at_line_start || at == 0 || self.kind(at - 1) != TokenKind::Comma)
+                (token.is_at_line_start || at == 0 || self.kind(at - 1) != TokenKind::Comma)
                     && self.starts_results(at)
             }
-            TokenKind::Bare if token.at_line_start => {
+            TokenKind::Bare if token.is_at_line_start => {
                 let next = self.kind(at + 1);
                 let word = self.str(at);
                 if word.contains('.') {
@@ -35,21 +35,21 @@ impl Parser<'_, '_> {
                 }
                 let is_listed = namespace::is_unprefixed_anywhere(word);
                 // `sink %a`: in some dialect, this name without a dot may be an op.
-                let is_anyones = (word == "return" || is_listed && self.is_known(name))
+                let is_anyones = (word == "return" || is_listed && self.has_known_end(name))
                     || !continues_line(word)
                         && next == TokenKind::Percent
                         && !is_type_word(word)
-                        && self.is_known(name);
+                        && self.has_known_end(name);
                 if !is_listed && !is_anyones {
                     return false;
                 }
                 let Some(op) = self.ops.last() else { return false };
                 let starts = match op.default_dialect {
-                    Some(namespace::SOME_DIALECT) => is_anyones,
+                    Some(namespace::ANY_DIALECT) => is_anyones,
                     Some(it) => namespace::is_unprefixed_op(it, word),
                     None => false,
                 };
-                self.asks_for_dialect();
+                self.add_dialect_dependence();
                 starts
             }
             // Within a line, only after an op whose syntax does not allow the word, or after a
@@ -62,8 +62,8 @@ impl Parser<'_, '_> {
                 {
                     return false;
                 }
-                let is_known = self.is_known(name);
-                let is_behind = (is_known || name.is_some()) && self.is_complete(at);
+                let is_known = self.has_known_end(name);
+                let is_behind = (is_known || name.is_some()) && self.is_after_possible_end(at);
                 if !is_short {
                     return is_behind || is_known && OpKind::of(self.str(at)) != OpKind::Unknown;
                 }
@@ -74,7 +74,7 @@ impl Parser<'_, '_> {
                 if is_return {
                     return true;
                 }
-                self.asks_for_dialect();
+                self.add_dialect_dependence();
                 // Other dialects have words inside ops that are also op names (`max`, `to`).
                 let dialect = self.ops.last().and_then(|it| it.default_dialect);
                 dialect.is_some_and(|it| {
@@ -85,16 +85,16 @@ impl Parser<'_, '_> {
             // After the name of an op without operands, such as `gpu.barrier`.
             TokenKind::Bare => {
                 before.is_some_and(|it| self.word(it).contains('.'))
-                    && !self.is_known(name)
+                    && !self.has_known_end(name)
                     && self.starts_item_inside(at)
             }
             TokenKind::Str if self.kind(at + 1) == TokenKind::LParen => {
-                token.at_line_start || !after_name && self.is_behind_type(at, name)
+                token.is_at_line_start || !after_name && self.is_behind_type(at, name)
             }
             TokenKind::Caret => self.starts_block(at, name, after_name),
             TokenKind::Hash | TokenKind::Bang => {
                 self.kind(at + 1) == TokenKind::Equal
-                    && (token.at_line_start || !after_name && self.is_behind_type(at, name))
+                    && (token.is_at_line_start || !after_name && self.is_behind_type(at, name))
             }
             _ => false,
         }
@@ -103,16 +103,16 @@ impl Parser<'_, '_> {
     /// Returns true if a label starts at the current token: at the start of a line, or after an op
     /// that has no successor at this position.
     fn starts_block(&mut self, at: usize, name: Option<Token>, after_name: bool) -> bool {
-        if self.token(at).at_line_start {
+        if self.token(at).is_at_line_start {
             return self.label_end(at).is_some();
         }
-        let is_known = self.is_known(name);
+        let is_known = self.has_known_end(name);
         let is_behind_op = match name {
             Some(name) if after_name => {
                 is_known && self.kind_named(name).spec().successors.most == 0
             }
             _ if is_known => self.kind(at - 1) != TokenKind::Comma,
-            _ => name.is_some() && self.is_complete(at),
+            _ => name.is_some() && self.is_after_possible_end(at),
         };
         if !is_behind_op {
             return false;
@@ -133,7 +133,7 @@ impl Parser<'_, '_> {
 
     /// Returns true if the previous token may end an op of any syntax: no punctuation except
     /// closing brackets, and no word except a type.
-    fn is_complete(&self, at: usize) -> bool {
+    fn is_after_possible_end(&self, at: usize) -> bool {
         use TokenKind::{At, Caret, Float, Hash, HashBody, Int, Percent, Str};
         let before = self.stream.tokens()[at - 1];
         matches!(before.kind, At | Caret | Float | Hash | HashBody | Int | Percent | Str)
@@ -144,7 +144,7 @@ impl Parser<'_, '_> {
     /// Returns true if the open item may end before this token: its end is known, or the token
     /// follows a type, which may end an op of any syntax.
     fn is_behind_type(&self, at: usize, name: Option<Token>) -> bool {
-        self.is_known(name) || name.is_some() && self.ends_with_type(at)
+        self.has_known_end(name) || name.is_some() && self.ends_with_type(at)
     }
 
     /// Returns true if the previous token may be a type or closes a bracket.
@@ -158,19 +158,19 @@ impl Parser<'_, '_> {
     }
 
     /// Records that the open item depends on the default dialect.
-    fn asks_for_dialect(&mut self) {
+    fn add_dialect_dependence(&mut self) {
         if let Some(op) = self.ops.last_mut() {
-            op.context_deps |= DIALECT;
+            op.context_deps |= DEPENDS_ON_DIALECT;
         }
     }
 
     /// Returns true if the end of the open item is known, so that another item may follow on its
     /// line. This holds for an alias with its value, and for an op with this name token that is in
     /// generic form or has a row. The op of a name without a dot depends on the default dialect.
-    fn is_known(&self, name: Option<Token>) -> bool {
+    fn has_known_end(&self, name: Option<Token>) -> bool {
         let Some(name) = name else {
             return self.ops.last().is_some_and(|it| {
-                matches!(it.shape, Shape::TypeAlias | Shape::AttrAlias)
+                matches!(it.shape, ItemShape::TypeAlias | ItemShape::AttrAlias)
                     && self.at >= it.first_token as usize + 3
             });
         };
@@ -260,7 +260,7 @@ impl Parser<'_, '_> {
     /// Returns true for `%a` with nothing after it on its line: the start of an unfinished op.
     fn is_name_alone(&mut self, at: usize) -> bool {
         let next = self.token(at + 1);
-        next.at_line_start && next.kind != TokenKind::RBrace
+        next.is_at_line_start && next.kind != TokenKind::RBrace
     }
 
     /// Returns the index of the colon of `^name :` or `^name ( ... ) :`.
@@ -295,7 +295,7 @@ impl Parser<'_, '_> {
     /// Returns true if the `{` at the current token opens a region of the open item.
     pub(super) fn opens_region(&mut self, generic: bool) -> bool {
         let Some(op) = self.ops.last() else { return false };
-        if op.shape != Shape::Op {
+        if op.shape != ItemShape::Op {
             return false;
         }
         let Some(name) = op.name else { return false };
@@ -372,12 +372,12 @@ impl Parser<'_, '_> {
             // `{%x: i32}` and `{%x, %y}` are not lists of results.
             TokenKind::Percent => {
                 self.results_end(next).is_some()
-                    || self.token(next).at_line_start && self.is_name_alone(next)
+                    || self.token(next).is_at_line_start && self.is_name_alone(next)
             }
             TokenKind::RBrace | TokenKind::Caret => true,
             TokenKind::Str => self.kind(next + 1) == TokenKind::LParen,
             TokenKind::Bare => {
-                let at_line_start = self.token(next).at_line_start;
+                let at_line_start = self.token(next).is_at_line_start;
                 let after = self.kind(next + 1);
                 let word = self.str(next);
                 if after == TokenKind::Equal {

@@ -1,8 +1,9 @@
 //! Parses a run token by token, with the open items on a stack.
 
 use super::{
-    Context, DIALECT, End, Here, Inner, Item, Kept, OpenParts, PLACE, RegionPart, Shape, Skeleton,
-    Stop, Take, may_be_result,
+    DEPENDS_ON_DIALECT, DEPENDS_ON_TOP_LEVEL, ItemAction, ItemRegion, ItemShape, ItemStart,
+    KeptItems, OpenParts, RegionPart, RunContext, RunEnd, RunEndReason, Skeleton, SkeletonItem,
+    may_be_result,
 };
 use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
@@ -10,34 +11,34 @@ use crate::{MAX_REGION_DEPTH, Token, TokenKind, namespace};
 
 /// An item that is being parsed.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenItem {
     pub(super) start: u32,
     /// Start of its first token.
     pub(super) first: u32,
     /// The index of that token; invalid once the item has a region.
     pub(super) first_token: u32,
-    pub(super) shape: Shape,
+    pub(super) shape: ItemShape,
     /// The token of the op name, once it was read.
     pub(super) name: Option<Token>,
-    pub(super) generic: bool,
+    pub(super) is_generic: bool,
     pub(super) context_deps: u8,
     /// Start of its text in the document.
     pub(super) at: usize,
     /// The open brackets of the item around it.
-    pub(super) around: Brackets,
+    pub(super) outer_brackets: Brackets,
     /// Start of its own tokens in `own`; `None` until the first region.
     pub(super) own_base: Option<usize>,
     /// The first token that is not yet copied to `own`.
     pub(super) copied: u32,
-    pub(super) regions: Vec<Inner>,
+    pub(super) regions: Vec<ItemRegion>,
     /// Default dialect at the start of the item.
     pub(super) default_dialect: Option<&'static str>,
     /// Default dialect inside its regions, once it has one.
     pub(super) inner_dialect: Option<&'static str>,
     /// True while its last region is being parsed.
-    pub(super) in_region: bool,
+    pub(super) is_in_region: bool,
     /// Number of its regions that a [`Pause`] has reported.
-    pub(super) n_told: usize,
+    pub(super) n_reported_regions: usize,
     /// True if it has a region that is nested too deeply: the braces and their contents are then
     /// the op's own text.
     pub(super) is_too_deep: bool,
@@ -54,7 +55,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    fn number(kind: TokenKind) -> usize {
+    fn index_of(kind: TokenKind) -> usize {
         match kind {
             TokenKind::LParen => 0,
             TokenKind::LSquare => 1,
@@ -73,7 +74,7 @@ impl Brackets {
 
     /// Returns true if a bracket of this kind is open and can be closed.
     pub(super) fn has(&self, kind: TokenKind) -> bool {
-        self.last[Self::number(kind)] > 0
+        self.last[Self::index_of(kind)] > 0
     }
 
     fn push(&mut self, kind: TokenKind) {
@@ -81,12 +82,12 @@ impl Brackets {
         if kind == TokenKind::LBrace {
             self.last = [0; 4];
         }
-        self.last[Self::number(kind)] = self.open.len() as u32;
+        self.last[Self::index_of(kind)] = self.open.len() as u32;
     }
 
     /// Closes the last bracket of this kind and those inside it; if there is none, does nothing.
     fn close(&mut self, kind: TokenKind) {
-        if let Some(n) = self.last[Self::number(kind)].checked_sub(1) {
+        if let Some(n) = self.last[Self::index_of(kind)].checked_sub(1) {
             self.last = self.open[n as usize].1;
             self.open.truncate(n as usize);
         }
@@ -108,8 +109,8 @@ pub(super) struct Parser<'a, 't> {
     pub(super) results: Option<(usize, usize)>,
     /// Start of the trivia before the next token.
     pub(super) trivia: u32,
-    pub(super) context: Context,
-    pub(super) ops: Vec<Open>,
+    pub(super) context: RunContext,
+    pub(super) ops: Vec<OpenItem>,
     /// The brackets of the innermost open item.
     pub(super) brackets: Brackets,
     pub(super) own: Vec<Token>,
@@ -121,7 +122,7 @@ pub(super) struct Parser<'a, 't> {
 /// that were read ahead, and it reads them again.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
-    ops: Vec<Open>,
+    ops: Vec<OpenItem>,
     brackets: Brackets,
     own: Vec<Token>,
     seen: usize,
@@ -131,9 +132,9 @@ impl Pause {
     /// Returns the content of the open items that was not returned yet, outermost item first.
     pub(crate) fn take_parts(&mut self) -> Vec<OpenParts> {
         let told = self.ops.iter_mut().map(|op| {
-            let is_new = op.n_told == 0;
-            let from = op.n_told.saturating_sub(1);
-            op.n_told = op.regions.len();
+            let is_new = op.n_reported_regions == 0;
+            let from = op.n_reported_regions.saturating_sub(1);
+            op.n_reported_regions = op.regions.len();
             let parts = op.regions[from..].iter_mut().map(|it| std::mem::take(&mut it.parts));
             OpenParts { is_new, from, parts: parts.collect() }
         });
@@ -146,7 +147,7 @@ impl<'a, 't> Parser<'a, 't> {
         stream: &'a mut TokenStream<'t>,
         token: usize,
         start: u32,
-        context: Context,
+        context: RunContext,
         out: &'a mut Skeleton,
     ) -> Self {
         Self {
@@ -173,26 +174,26 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     /// Parses the run. Returns its end, and the items that are open there.
-    pub(super) fn run(mut self, take: &mut dyn FnMut(Here) -> Take) -> (End, Pause) {
+    pub(super) fn run(mut self, take: &mut dyn FnMut(ItemStart) -> ItemAction) -> (RunEnd, Pause) {
         let stop = self.items(take);
         let base = self.stream.base();
         let at = base + self.stream.token(self.at).start as usize;
-        let end = End { stop, token: self.at, at, trivia: base + self.trivia as usize };
+        let end = RunEnd { stop, token: self.at, at, trivia: base + self.trivia as usize };
         let Self { ops, brackets, own, seen, .. } = self;
         (end, Pause { ops, brackets, own, seen })
     }
 
     pub(super) fn token(&mut self, index: usize) -> Token {
         #[cfg(test)]
-        crate::work::count(1);
+        crate::work::count_steps(1);
         match self.stream.tokens().get(index) {
             Some(&token) if index < self.n_seen => token,
-            _ => self.see(index),
+            _ => self.read_token(index),
         }
     }
 
     /// Reads a token for the first time.
-    fn see(&mut self, index: usize) -> Token {
+    fn read_token(&mut self, index: usize) -> Token {
         let token = self.stream.token(index);
         self.seen = self.seen.max(self.stream.base() + token.end as usize + LOOK_AHEAD);
         while let Some(reach) = self.stream.take_reach(index, &mut self.n_reaches) {
@@ -224,61 +225,65 @@ impl<'a, 't> Parser<'a, 't> {
     }
 
     /// Returns the default dialect inside the regions of an op.
-    pub(super) fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
+    pub(super) fn inner_dialect(&self, op: &OpenItem) -> Option<&'static str> {
         match op.name {
-            Some(name) if !op.generic => {
+            Some(name) if !op.is_generic => {
                 namespace::inner_dialect(op.default_dialect, self.word(name))
             }
             _ => op.default_dialect,
         }
     }
 
-    fn items(&mut self, take: &mut dyn FnMut(Here) -> Take) -> Stop {
+    fn items(&mut self, take: &mut dyn FnMut(ItemStart) -> ItemAction) -> RunEndReason {
         loop {
             // An item may start at this token.
             match self.kind(self.at) {
                 TokenKind::RBrace if !self.ops.is_empty() => self.close_region(true),
-                TokenKind::RBrace if self.context.inside => return Stop::Close,
+                TokenKind::RBrace if self.context.is_inside_region => return RunEndReason::Close,
                 kind @ (TokenKind::Eof | TokenKind::Split) => {
                     if self.ops.is_empty() {
-                        return if kind == TokenKind::Eof { Stop::Eof } else { Stop::Split };
+                        return if kind == TokenKind::Eof {
+                            RunEndReason::Eof
+                        } else {
+                            RunEndReason::Split
+                        };
                     }
                     self.close_region(false);
                 }
                 _ => match take(self.here()) {
-                    Take::Read => self.open_item(),
-                    Take::Keep(kept) => self.keep(kept),
-                    Take::Stop => return Stop::Told,
+                    ItemAction::Read => self.open_item(),
+                    ItemAction::Keep(kept) => self.keep(kept),
+                    ItemAction::Stop => return RunEndReason::Requested,
                 },
             }
             // An item is open until it ends or opens a region.
-            while self.ops.last().is_some_and(|op| !op.in_region) {
+            while self.ops.last().is_some_and(|op| !op.is_in_region) {
                 self.pass_plain_tokens();
-                if self.item_token() {
+                if self.take_item_token() {
                     self.end_item();
                 }
             }
         }
     }
 
-    fn here(&self) -> Here {
-        Here {
+    fn here(&self) -> ItemStart {
+        ItemStart {
             at: self.stream.base() + self.trivia as usize,
             depth: self.context.depth + self.ops.len(),
             default_dialect: self.default_dialect(),
-            inside: self.context.inside || !self.ops.is_empty(),
-            outermost: self.ops.is_empty(),
+            is_inside_region: self.context.is_inside_region || !self.ops.is_empty(),
+            is_outermost: self.ops.is_empty(),
         }
     }
 
     /// Reuses old items.
-    fn keep(&mut self, kept: Kept) {
-        self.trivia = self.stream.skip(self.at, self.trivia, kept.len);
+    fn keep(&mut self, kept: KeptItems) {
+        self.trivia = self.stream.insert_hole(self.at, self.trivia, kept.len);
         self.n_seen = self.n_seen.min(self.at);
         self.n_reaches = self.n_reaches.min(self.stream.n_reaches());
         self.no_results_before = self.at;
         self.results = None;
-        self.seen = self.seen.max(self.stream.base() + self.trivia as usize + kept.far);
+        self.seen = self.seen.max(self.stream.base() + self.trivia as usize + kept.lookahead);
         let part = RegionPart::Kept(self.out.kept.len() as u32);
         self.out.kept.push(kept);
         self.add(part, kept.context_deps);
@@ -291,8 +296,8 @@ impl<'a, 't> Parser<'a, 't> {
             return;
         };
         // The regions of a generic op have the same default dialect as the text around it.
-        if op.generic {
-            op.context_deps |= context_deps & DIALECT;
+        if op.is_generic {
+            op.context_deps |= context_deps & DEPENDS_ON_DIALECT;
         }
         if let Some(region) = op.regions.last_mut() {
             region.parts.push(part);
@@ -309,63 +314,64 @@ impl<'a, 't> Parser<'a, 't> {
                 Some(equal) => {
                     let named = matches!(self.kind(equal + 1), TokenKind::Bare | TokenKind::Str);
                     let name = named.then_some(equal + 1);
-                    (Shape::Op, name, equal + 1 + usize::from(named))
+                    (ItemShape::Op, name, equal + 1 + usize::from(named))
                 }
-                None => (Shape::Op, None, first + 1),
+                None => (ItemShape::Op, None, first + 1),
             },
-            TokenKind::Bare | TokenKind::Str => (Shape::Op, Some(first), first + 1),
-            TokenKind::Caret => (Shape::Label, None, first + 1),
+            TokenKind::Bare | TokenKind::Str => (ItemShape::Op, Some(first), first + 1),
+            TokenKind::Caret => (ItemShape::Label, None, first + 1),
             TokenKind::Hash if self.kind(first + 1) == TokenKind::Equal => {
-                (Shape::AttrAlias, None, first + 2)
+                (ItemShape::AttrAlias, None, first + 2)
             }
             TokenKind::Bang if self.kind(first + 1) == TokenKind::Equal => {
-                (Shape::TypeAlias, None, first + 2)
+                (ItemShape::TypeAlias, None, first + 2)
             }
-            TokenKind::FileMetaOpen => (Shape::Resources, None, first + 1),
+            TokenKind::FileMetaOpen => (ItemShape::Resources, None, first + 1),
             TokenKind::RBrace if self.ops.is_empty() => {
                 // Consecutive `}` are one item of junk.
                 let mut end = first + 1;
                 while self.kind(end) == TokenKind::RBrace {
                     end += 1;
                 }
-                (Shape::Junk, None, end)
+                (ItemShape::Junk, None, end)
             }
-            _ => (Shape::Junk, None, first + 1),
+            _ => (ItemShape::Junk, None, first + 1),
         };
         let generic = name.is_some_and(|name| self.kind(name) == TokenKind::Str);
         let is_short = name.is_some_and(|name| !generic && !self.str(name).contains('.'));
         let is_placed = self.kind(first) == TokenKind::RBrace
-            || matches!(shape, Shape::TypeAlias | Shape::AttrAlias | Shape::Label);
+            || matches!(shape, ItemShape::TypeAlias | ItemShape::AttrAlias | ItemShape::Label);
         let start = self.trivia;
         let name = name.map(|name| self.token(name));
         let first_start = self.token(first).start;
-        self.ops.push(Open {
+        self.ops.push(OpenItem {
             start,
             first: first_start,
             first_token: first as u32,
             shape,
             name,
-            generic,
-            context_deps: if is_short { DIALECT } else { 0 } | if is_placed { PLACE } else { 0 },
+            is_generic: generic,
+            context_deps: if is_short { DEPENDS_ON_DIALECT } else { 0 }
+                | if is_placed { DEPENDS_ON_TOP_LEVEL } else { 0 },
             at: self.stream.base() + start as usize,
-            around: std::mem::take(&mut self.brackets),
+            outer_brackets: std::mem::take(&mut self.brackets),
             own_base: None,
             copied: first as u32,
             regions: Vec::new(),
             default_dialect,
             inner_dialect: None,
-            in_region: false,
-            n_told: 0,
+            is_in_region: false,
+            n_reported_regions: 0,
             is_too_deep: false,
         });
         self.at = taken;
     }
 
-    /// Reads tokens of the open item for which [`Parser::item_token`] would find that no item
+    /// Reads tokens of the open item for which [`Parser::take_item_token`] would find that no item
     /// starts or ends. It is called for the next token, and then includes their reach in `seen`.
     fn pass_plain_tokens(&mut self) {
         let Some(op) = self.ops.last() else { return };
-        if matches!(op.shape, Shape::Label | Shape::Resources) {
+        if matches!(op.shape, ItemShape::Label | ItemShape::Resources) {
             return;
         }
         let name = op.name.map(|it| it.start);
@@ -375,7 +381,7 @@ impl<'a, 't> Parser<'a, 't> {
         #[cfg(test)]
         let start = self.at;
         while let Some(token) = tokens.get(self.at)
-            && !token.at_line_start
+            && !token.is_at_line_start
         {
             let is_plain = match token.kind {
                 TokenKind::Comma
@@ -409,37 +415,38 @@ impl<'a, 't> Parser<'a, 't> {
             self.at += 1;
         }
         #[cfg(test)]
-        crate::work::count(self.at - start);
+        crate::work::count_steps(self.at - start);
     }
 
     /// Reads one token of the open item, or opens a region; returns true if the item ends before
     /// it.
-    fn item_token(&mut self) -> bool {
+    fn take_item_token(&mut self) -> bool {
         let Some(op) = self.ops.last() else { return true };
-        let (shape, name, generic, is_too_deep) = (op.shape, op.name, op.generic, op.is_too_deep);
+        let (shape, name, generic, is_too_deep) =
+            (op.shape, op.name, op.is_generic, op.is_too_deep);
         let token = self.token(self.at);
         if matches!(token.kind, TokenKind::Eof | TokenKind::Split) {
             return true;
         }
-        if shape == Shape::Resources {
+        if shape == ItemShape::Resources {
             // The section extends to its closing mark, or to a token that can only be another item.
             if self.kind(self.at - 1) == TokenKind::FileMetaClose {
                 return true;
             }
-            if token.at_line_start && self.starts_item_inside(self.at) {
+            if token.is_at_line_start && self.starts_item_inside(self.at) {
                 return true;
             }
             self.at += 1;
             return false;
         }
         if self.brackets.is_empty() {
-            if shape == Shape::Label && self.kind(self.at - 1) == TokenKind::Colon {
+            if shape == ItemShape::Label && self.kind(self.at - 1) == TokenKind::Colon {
                 return true;
             }
             if self.starts_item(name) {
                 return true;
             }
-        } else if token.at_line_start && !is_too_deep && self.starts_item_inside(self.at) {
+        } else if token.is_at_line_start && !is_too_deep && self.starts_item_inside(self.at) {
             return true;
         }
         match token.kind {
@@ -499,8 +506,8 @@ impl<'a, 't> Parser<'a, 't> {
         let cut = op.regions.last().map_or(0, |it| it.cut + it.close - it.open);
         let open = brace.end;
         let parts = Vec::new();
-        op.regions.push(Inner { open, end: open, close: 0, cut, parts, closed: false });
-        op.in_region = true;
+        op.regions.push(ItemRegion { open, end: open, close: 0, cut, parts, is_closed: false });
+        op.is_in_region = true;
         self.at += 1;
         self.trivia = brace.end;
     }
@@ -511,7 +518,7 @@ impl<'a, 't> Parser<'a, 't> {
         let at = self.at as u32;
         let trivia = self.trivia;
         let Some(op) = self.ops.last_mut() else { return };
-        op.in_region = false;
+        op.is_in_region = false;
         let end = if closed {
             self.at += 1;
             op.copied = at + 1;
@@ -524,7 +531,7 @@ impl<'a, 't> Parser<'a, 't> {
         };
         if let Some(region) = op.regions.last_mut() {
             region.close = if closed { token.start } else { end };
-            region.closed = closed;
+            region.is_closed = closed;
         }
         // The token of an unclosed region is only its brace.
         if closed && let Some(token) = self.own.last_mut() {
@@ -548,12 +555,12 @@ impl<'a, 't> Parser<'a, 't> {
         };
         // The item ends with its last token, or with its last region if that is unclosed.
         let end = match op.regions.last() {
-            Some(region) if !region.closed => region.close.max(lexed[last - 1].end),
+            Some(region) if !region.is_closed => region.close.max(lexed[last - 1].end),
             _ => lexed[last - 1].end,
         };
         let end_at = self.stream.base() + end as usize;
         let index = self.out.items.len() as u32;
-        self.out.items.push(Item {
+        self.out.items.push(SkeletonItem {
             start: op.start,
             first: op.first,
             end,
@@ -562,12 +569,12 @@ impl<'a, 't> Parser<'a, 't> {
             context_deps: op.context_deps,
             tokens,
             shape: op.shape,
-            quoted: op.generic,
+            is_quoted: op.is_generic,
             regions: op.regions,
             default_dialect: op.default_dialect,
-            level: (op.n_told > 0).then_some(self.ops.len()),
+            level: (op.n_reported_regions > 0).then_some(self.ops.len()),
         });
-        self.brackets = op.around;
+        self.brackets = op.outer_brackets;
         self.trivia = end;
         self.add(RegionPart::Item(index), op.context_deps);
     }

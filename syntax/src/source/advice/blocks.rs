@@ -22,16 +22,16 @@ impl Adviser<'_> {
         let mut types = self.result_types(op);
         if self.ir.is_secret_generic(op) {
             for it in &mut types {
-                *it = self.opened(*it);
+                *it = self.secret_content_type(*it);
             }
         }
         types
     }
 
-    pub(super) fn missing_terminator(&mut self) {
+    pub(super) fn advise_on_missing_terminator(&mut self) {
         let data = self.ir.op(self.op);
         let is_empty = self.problem.code == Code::EmptyBlock;
-        let label = self.ir.labels(data.parent).find(|&it| self.ir.name_range(it) == self.at);
+        let label = self.ir.labels(data.parent).find(|&it| self.ir.name_range(it) == self.range);
         let region = match (is_empty, label) {
             (true, None) => data.regions.first().map_or(data.parent, |it| it.1),
             _ => data.parent,
@@ -44,7 +44,7 @@ impl Adviser<'_> {
         } else {
             self.results_inside(parent)
         };
-        let around = self.named(parent);
+        let around = self.symbol_or_op_name(parent);
         let types = self.shown(&wanted);
         let line = match types.len() {
             0 => end.to_owned(),
@@ -56,24 +56,28 @@ impl Adviser<'_> {
             format!("the body of {around}")
         };
         if is_empty {
-            self.say(format!("{block} is empty: expected at least a terminator"));
+            self.set_message(format!("{block} is empty: expected at least a terminator"));
         } else {
-            self.say(format!(
+            self.set_message(format!(
                 "{block} ends without a terminator: its last op is `{}`",
                 self.ir.op_name(self.op)
             ));
         }
         let range = self.ir.name_range(parent);
-        self.relate(range, format!("{around} is declared here"));
+        self.add_related(range, format!("{around} is declared here"));
         // The last op may be a misspelled terminator.
         let last = self.ir.op_name(self.op).to_owned();
         let short = last.rsplit('.').next().unwrap_or("");
         if matches!(short, "return" | "yield" | "end") && !is_empty && last != end {
-            self.say(format!("{block} ends with `{last}`, but `{end}` is expected"));
-            self.help(format!("Write `{end}` instead of `{last}`"));
-            return self.replace(format!("Replace by {end}"), self.ir.name_range(self.op), end);
+            self.set_message(format!("{block} ends with `{last}`, but `{end}` is expected"));
+            self.set_help(format!("Write `{end}` instead of `{last}`"));
+            return self.propose_replacement(
+                format!("Replace by {end}"),
+                self.ir.name_range(self.op),
+                end,
+            );
         }
-        self.help(format!("Add `{line}` at its end"));
+        self.set_help(format!("Add `{line}` at its end"));
         let (at, indentation) = match label {
             Some(it) => (self.ir.range(it).end, self.indentation(it) + "  "),
             None if is_empty => self.end_of_region(region),
@@ -84,39 +88,39 @@ impl Adviser<'_> {
         if let Some(next) = next {
             let name = self.ir.interner.str(self.ir.op(next).name).to_owned();
             if self.ir.op(next).results.is_empty() {
-                self.insert(
+                self.propose_insertion(
                     format!("Branch to ^{name}"),
                     at,
                     format!("\n{indentation}cf.br ^{name}"),
                 );
-                self.help(format!("Add `cf.br ^{name}` or `{line}` at its end"));
+                self.set_help(format!("Add `cf.br ^{name}` or `{line}` at its end"));
             }
         }
         if wanted.is_empty() {
-            self.insert(format!("Add `{end}`"), at, format!("\n{indentation}{end}"));
+            self.propose_insertion(format!("Add `{end}`"), at, format!("\n{indentation}{end}"));
             if next.is_none() {
-                self.sure();
+                self.mark_as_sure();
             }
             return;
         }
         let text: Vec<String> =
-            wanted.iter().filter_map(|&it| self.ir.interner.written_type_text(it)).collect();
+            wanted.iter().filter_map(|&it| self.ir.interner.insertable_type_text(it)).collect();
         if text.len() != wanted.len() {
             return;
         }
-        for names in self.choices_at_end(&wanted, is_empty) {
+        for names in self.yield_candidates(&wanted, is_empty) {
             let list = names.join(", ");
             let line = format!("\n{indentation}{end} {list} : {}", text.join(", "));
-            self.insert(format!("Add `{end} {list}`"), at, line);
+            self.propose_insertion(format!("Add `{end} {list}`"), at, line);
         }
     }
 
     /// Lists of values that the terminator of a block may pass on, nearest first.
-    fn choices_at_end(&self, wanted: &[Type], is_empty: bool) -> Vec<Vec<String>> {
+    fn yield_candidates(&self, wanted: &[Type], is_empty: bool) -> Vec<Vec<String>> {
         // The results of the last op and of the preceding ops are visible at the end.
         let mut values = if is_empty { Vec::new() } else { self.ir.op(self.op).results.to_vec() };
         values.retain(|&it| self.ir.value(it).name != crate::Name::EMPTY);
-        values.extend(self.values());
+        values.extend(self.visible_values());
         if is_empty {
             let regions = self.ir.op(self.op).regions.clone();
             for (_, region) in regions {
@@ -141,16 +145,16 @@ impl Adviser<'_> {
         self.ir.next(op).filter(|&it| self.ir.op(it).kind == OpKind::Label)
     }
 
-    pub(super) fn terminator_not_last(&mut self) {
+    pub(super) fn advise_on_terminator_not_last(&mut self) {
         let name = self.ir.op_name(self.op).to_owned();
         let next = self.ir.next(self.op);
-        self.say(format!(
+        self.set_message(format!(
             "`{name}` must be the last op of its block: the op after it can never run"
         ));
         let Some(next) = next else { return };
         let range = self.ir.name_range(next);
-        self.relate(range, "this op can never run");
-        self.help("Move it before the terminator, or remove it");
+        self.add_related(range, "this op can never run");
+        self.set_help("Move it before the terminator, or remove it");
         // Proposes to exchange the two ops.
         let (a, b) = (self.ir.range(self.op), self.ir.range(next));
         let last_is_terminator = self.ir.op(next).kind.has(Traits::TERMINATOR);
@@ -164,46 +168,46 @@ impl Adviser<'_> {
             if self.source.is_first_on_line(a.start) {
                 let end = self.source.line_start(b.start);
                 if end > line {
-                    self.replace(format!("Remove this `{name}`"), line..end, "");
+                    self.propose_replacement(format!("Remove this `{name}`"), line..end, "");
                 }
             }
         }
     }
 
-    pub(super) fn wrong_terminator(&mut self) {
-        let (at, message) = (self.at.clone(), self.problem.message.clone());
+    pub(super) fn advise_on_wrong_terminator(&mut self) {
+        let (at, message) = (self.range.clone(), self.problem.message.clone());
         let mut quoted = message.split('\'').skip(1).step_by(2);
         let (Some(wanted), Some(found)) = (quoted.next(), quoted.next()) else {
-            return self.help("Write the terminator that the message names");
+            return self.set_help("Write the terminator that the message names");
         };
         let (wanted, found) = (wanted.to_owned(), found.to_owned());
-        self.help(format!("Write `{wanted}` instead of `{found}`"));
+        self.set_help(format!("Write `{wanted}` instead of `{found}`"));
         let regions = self.ir.op(self.op).regions.clone();
         for (_, region) in regions {
             let last = self.ir.items(region).last();
             let Some(last) = last.filter(|&it| self.ir.op_name(it) == found) else { continue };
             let range = self.ir.name_range(last);
             if range != at {
-                self.relate(range.clone(), format!("`{found}` ends this region"));
+                self.add_related(range.clone(), format!("`{found}` ends this region"));
             }
-            self.replace(format!("Replace by {wanted}"), range, wanted.clone());
+            self.propose_replacement(format!("Replace by {wanted}"), range, wanted.clone());
         }
     }
 
-    pub(super) fn missing_else(&mut self) {
+    pub(super) fn advise_on_missing_else(&mut self) {
         if self.ir.op(self.op).regions.is_empty() {
             return;
         }
         let wanted = self.result_types(self.op);
         let types = self.shown(&wanted);
-        self.say(format!(
+        self.set_message(format!(
             "`scf.if` gives {}, so it needs an `else` region",
-            words::count(wanted.len(), "value")
+            words::count_text(wanted.len(), "value")
         ));
         let name = self.ir.op(self.op).result_names.first().copied();
         if let Some(name) = name {
             let range = self.ir.absolute(self.op, name.span);
-            self.relate(
+            self.add_related(
                 range,
                 format!(
                     "this value has type {} and no value if the condition is false",
@@ -211,21 +215,21 @@ impl Adviser<'_> {
                 ),
             );
         }
-        self.help(format!("Add `else {{ scf.yield %value : {} }}`", types.join(", ")));
+        self.set_help(format!("Add `else {{ scf.yield %value : {} }}`", types.join(", ")));
         let end = self.ir.range(self.op).end;
         let indentation = self.indentation(self.op);
         for skip in 0..3 {
-            let Some(names) = self.values_for(&wanted, skip) else { return };
+            let Some(names) = self.values_of_types(&wanted, skip) else { return };
             let list = names.join(", ");
             let text = format!(
                 " else {{\n{indentation}  scf.yield {list} : {}\n{indentation}}}",
                 types.join(", ")
             );
-            self.insert(format!("Add an `else` that yields {list}"), end, text);
+            self.propose_insertion(format!("Add an `else` that yields {list}"), end, text);
         }
     }
 
-    pub(super) fn region_values(&mut self) {
+    pub(super) fn advise_on_region_values(&mut self) {
         let is_end =
             self.ir.op(self.op).kind.has(Traits::TERMINATOR) || self.ir.is_secret_yield(self.op);
         let outer = if is_end { self.ir.parent_op(self.op) } else { Some(self.op) };
@@ -238,17 +242,20 @@ impl Adviser<'_> {
             // The terminator is implicit.
             if !self.problem.message.starts_with(END_OF_REGION) || wanted.is_empty() {
                 let message = format!("{} (in `{around}`)", self.problem.message);
-                self.say(message);
-                return self.help("Make the values and the types of the op agree");
+                self.set_message(message);
+                return self.set_help("Make the values and the types of the op agree");
             }
-            self.say(format!(
+            self.set_message(format!(
                 "`{around}` gives {}, but its body ends without a yield",
-                words::count(wanted.len(), "value")
+                words::count_text(wanted.len(), "value")
             ));
             let Some(end) = self.end_of(outer) else { return };
-            self.help(format!("Add `{end} %value : {}` at the end of the body", list.join(", ")));
-            self.misspelled_end(outer);
-            return self.add_yield(outer, end, &wanted, &list);
+            self.set_help(format!(
+                "Add `{end} %value : {}` at the end of the body",
+                list.join(", ")
+            ));
+            self.advise_on_misspelled_terminator(outer);
+            return self.propose_yield(outer, end, &wanted, &list);
         }
         let own = self.ir.op_name(self.op).to_owned();
         let operands = self.ir.op(self.op).operands.clone();
@@ -259,24 +266,24 @@ impl Adviser<'_> {
             None => self.ir.name_range(outer),
         };
         let returned = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
-        self.relate(range, format!("`{around}` returns {returned}"));
+        self.add_related(range, format!("`{around}` returns {returned}"));
         if operands.len() != wanted.len() {
-            self.say(format!(
+            self.set_message(format!(
                 "`{own}` gives {}, but `{around}` returns {returned}",
-                words::count(operands.len(), "value")
+                words::count_text(operands.len(), "value")
             ));
-            self.help(format!("Yield {returned}"));
+            self.set_help(format!("Yield {returned}"));
             let range = self.ir.range(self.op);
-            for names in self.choices_at_end(&wanted, false) {
+            for names in self.yield_candidates(&wanted, false) {
                 let names = names.join(", ");
-                self.replace(
+                self.propose_replacement(
                     format!("Yield {names}"),
                     range.clone(),
                     format!("{written} {names} : {returned}"),
                 );
             }
             if wanted.is_empty() {
-                self.replace("Yield nothing", range, written);
+                self.propose_replacement("Yield nothing", range, written);
             }
             return;
         }
@@ -285,17 +292,17 @@ impl Adviser<'_> {
             if self.is_of_type(value, wanted[n]) {
                 continue;
             }
-            let (name, found) = (self.ir.value_text(value), self.show(self.type_of(value)));
-            self.say(format!(
+            let (name, found) = (self.ir.value_text(value), self.type_text(self.type_of(value)));
+            self.set_message(format!(
                 "`{own}` gives {name} of type {found}, but `{around}` returns {}",
                 list[n]
             ));
-            self.help(format!(
+            self.set_help(format!(
                 "Yield a value of type {}, or change the result type of `{around}`",
                 list[n]
             ));
             let place = self.ir.absolute(self.op, operand.span);
-            let own_type = self.type_places(&found).into_iter().nth(0);
+            let own_type = self.type_ranges_in_header(&found).into_iter().nth(0);
             for it in self.values_of_type(wanted[n]).into_iter().take(2) {
                 let other = self.ir.value_text(it);
                 let mut edits = vec![(place.clone(), other.clone())];
@@ -304,14 +311,14 @@ impl Adviser<'_> {
             }
             self.propose_conversion(&place, value, wanted[n], &list[n].clone());
             if is_secret {
-                self.retyped_result(outer, n, value);
+                self.propose_result_type(outer, n, value);
             }
             return;
         }
     }
 
     /// Advises on a region whose last op has almost the name of a terminator.
-    fn misspelled_end(&mut self, outer: Op) {
+    fn advise_on_misspelled_terminator(&mut self, outer: Op) {
         let regions = self.ir.op(outer).regions.clone();
         for (_, region) in regions {
             let Some(last) = self.ir.items(region).last() else { continue };
@@ -321,15 +328,18 @@ impl Adviser<'_> {
                 && let [one] = near[..]
             {
                 let range = self.ir.name_range(last);
-                self.relate(range.clone(), format!("unknown op `{name}`; did you mean `{one}`?"));
-                self.help(format!("Write `{one}` instead of `{name}`"));
-                self.replace(format!("Replace by {one}"), range, one);
-                return self.sure();
+                self.add_related(
+                    range.clone(),
+                    format!("unknown op `{name}`; did you mean `{one}`?"),
+                );
+                self.set_help(format!("Write `{one}` instead of `{name}`"));
+                self.propose_replacement(format!("Replace by {one}"), range, one);
+                return self.mark_as_sure();
             }
         }
     }
 
-    fn add_yield(&mut self, outer: Op, end: &str, wanted: &[Type], list: &[String]) {
+    fn propose_yield(&mut self, outer: Op, end: &str, wanted: &[Type], list: &[String]) {
         let regions = self.ir.op(outer).regions.clone();
         let Some(&(_, region)) = regions.iter().find(|it| {
             let last = self.ir.items(it.1).last();
@@ -343,10 +353,10 @@ impl Adviser<'_> {
         let mut values: Vec<crate::Value> = Vec::new();
         if let Some(last) = last {
             values.extend(self.ir.op(last).results.iter());
-            values.extend(self.values_at(last));
+            values.extend(self.visible_values_at(last));
         } else {
             values.extend(args.iter());
-            values.extend(self.values());
+            values.extend(self.visible_values());
         }
         for skip in 0..2 {
             let one = |&ty: &Type| {
@@ -357,94 +367,98 @@ impl Adviser<'_> {
             let Some(names) = names else { return };
             let names = names.join(", ");
             let text = format!("\n{indentation}{end} {names} : {}", list.join(", "));
-            self.insert(format!("Add `{end} {names}`"), at, text);
+            self.propose_insertion(format!("Add `{end} {names}`"), at, text);
         }
     }
 
-    pub(super) fn public_declaration(&mut self) {
-        let name = self.named(self.op);
-        self.say(format!("the declaration of {name} has no body, so it must be private"));
-        self.help(format!("Write `func.func private {name}`, or add a body"));
+    pub(super) fn advise_on_public_declaration(&mut self) {
+        let name = self.symbol_or_op_name(self.op);
+        self.set_message(format!("the declaration of {name} has no body, so it must be private"));
+        self.set_help(format!("Write `func.func private {name}`, or add a body"));
         let range = self.ir.name_range(self.op);
         let Some((symbol, _)) = self.symbol(self.op) else { return };
         let between = self.source.slice(range.end..symbol.start);
         if let Some(at) = between.find("public") {
-            self.replace("Replace by private", range.end + at..range.end + at + 6, "private");
+            self.propose_replacement(
+                "Replace by private",
+                range.end + at..range.end + at + 6,
+                "private",
+            );
         } else {
-            self.insert("Insert `private`", range.end, " private");
+            self.propose_insertion("Insert `private`", range.end, " private");
         }
-        self.sure();
+        self.mark_as_sure();
     }
 
-    pub(super) fn named_block(&mut self) {
-        let name = self.text_here();
-        self.say(format!(
+    pub(super) fn advise_on_named_block(&mut self) {
+        let name = self.problem_text();
+        self.set_message(format!(
             "the label `{name}` is not allowed at the start of a body with named arguments"
         ));
-        self.help("Remove the label: the function header labels the first block");
+        self.set_help("Remove the label: the function header labels the first block");
         if let Some(parent) = self.ir.parent_op(self.op) {
             let range = self.ir.name_range(parent);
-            self.relate(range, "the arguments are named here");
+            self.add_related(range, "the arguments are named here");
         }
     }
 
-    pub(super) fn branch_to_entry(&mut self) {
+    pub(super) fn advise_on_branch_to_entry(&mut self) {
         let Some(&(_, region)) = self.ir.op(self.op).regions.first() else { return };
         let block = self.ir.entry_block(region);
         let preds = self.ir.block(block).preds.clone();
         if let Some(&(from, _)) = preds.first() {
             let range = self.ir.range(from);
-            self.relate(
+            self.add_related(
                 range.start..range.end.min(range.start + 80),
                 "this op branches to the first block",
             );
         }
-        self.say(format!(
+        self.set_message(format!(
             "{}: no op may branch to the first block of its body",
-            self.named(self.op)
+            self.symbol_or_op_name(self.op)
         ));
-        self.help("Let the first block branch to a new block, and branch to that one");
+        self.set_help("Let the first block branch to a new block, and branch to that one");
     }
 
-    pub(super) fn misplaced(&mut self) {
+    pub(super) fn advise_on_misplaced(&mut self) {
         let name = self.ir.op_name(self.op).to_owned();
         let parent = self.ir.parent_op(self.op);
         let Some(parent) = parent.filter(|&it| self.ir.op(it).kind != OpKind::Chunk) else {
-            return self.help(format!("Move `{name}` into the op that it belongs to"));
+            return self.set_help(format!("Move `{name}` into the op that it belongs to"));
         };
-        let around = self.named(parent);
+        let around = self.symbol_or_op_name(parent);
         let range = self.ir.name_range(parent);
-        self.relate(range, format!("`{name}` is in {around}"));
+        self.add_related(range, format!("`{name}` is in {around}"));
         if self.ir.op(self.op).kind.has(Traits::TERMINATOR)
             && let Some(end) = self.end_of(parent)
         {
-            self.help(format!("{around} ends with `{end}`"));
-            self.replace(format!("Replace by {end}"), self.ir.name_range(self.op), end);
+            self.set_help(format!("{around} ends with `{end}`"));
+            self.propose_replacement(format!("Replace by {end}"), self.ir.name_range(self.op), end);
         } else {
-            self.help(format!("Move `{name}` out of {around}"));
+            self.set_help(format!("Move `{name}` out of {around}"));
         }
     }
 
-    pub(super) fn undefined_block(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_undefined_block(&mut self) {
+        let written = self.problem_text();
         let name = written.trim_start_matches('^').to_owned();
         let region = self.ir.op(self.op).parent;
-        let near = self.near_labels(&name, region);
-        self.say(format!("use of undefined block `{written}`"));
+        let near = self.similar_labels(&name, region);
+        self.set_message(format!("use of undefined block `{written}`"));
         let labels: Vec<Op> = self.ir.labels(region).take(256).collect();
         let shown = |it: &Op| format!("^{}", self.ir.interner.str(self.ir.op(*it).name));
         if let Some(first) = near.first().cloned() {
             let found = labels.iter().find(|it| shown(it) == first).copied();
             if let Some(it) = found {
                 let range = self.ir.name_range(it);
-                self.relate(range, format!("{first} is defined here"));
+                self.add_related(range, format!("{first} is defined here"));
             }
-            self.help("Correct the name, or add the block");
-            let place = self.at.clone();
-            return self.suggest(&near, &place);
+            self.set_help("Correct the name, or add the block");
+            let place = self.range.clone();
+            return self.suggest_names(&near, &place);
         }
         let all: Vec<String> = labels.iter().take(8).map(shown).collect();
-        self.help(if all.is_empty() {
+        self.set_help(if all.is_empty() {
             format!("Add the block `{written}:`, or correct the name")
         } else {
             format!("Add the block `{written}:`, or branch to {}", words::alternatives(&all))
@@ -456,20 +470,20 @@ impl Adviser<'_> {
             let name = shown(&it);
             let range = self.ir.name_range(it);
             if self.out.related.is_empty() {
-                self.relate(range, format!("{name} is defined here"));
+                self.add_related(range, format!("{name} is defined here"));
             }
-            self.replace(format!("Branch to {name}"), self.at.clone(), name);
+            self.propose_replacement(format!("Branch to {name}"), self.range.clone(), name);
         }
     }
 
-    pub(super) fn redefined_block(&mut self) {
+    pub(super) fn advise_on_redefined_block(&mut self) {
         let name = self.ir.interner.str(self.ir.op(self.op).name).to_owned();
         let region = self.ir.op(self.op).parent;
-        self.say(format!("redefinition of block `^{name}`"));
+        self.set_message(format!("redefinition of block `^{name}`"));
         let first = self.ir.find_label(region, self.ir.op(self.op).name);
         if let Some(first) = first.filter(|&it| it != self.op) {
             let range = self.ir.name_range(first);
-            self.relate(range, format!("^{name} is first defined here"));
+            self.add_related(range, format!("^{name} is first defined here"));
         }
         let is_free = |it: &String| {
             let id = self.ir.interner.find_name(it);
@@ -479,8 +493,12 @@ impl Adviser<'_> {
         let n: u32 = name[stem.len()..].parse().unwrap_or(0);
         let fresh = (1..1000).map(|it| format!("{stem}{}", n.saturating_add(it))).find(is_free);
         let Some(fresh) = fresh else { return };
-        self.help(format!("Rename one of them, such as ^{fresh}"));
+        self.set_help(format!("Rename one of them, such as ^{fresh}"));
         let range = self.ir.name_range(self.op);
-        self.replace(format!("Rename this block to ^{fresh}"), range, format!("^{fresh}"));
+        self.propose_replacement(
+            format!("Rename this block to ^{fresh}"),
+            range,
+            format!("^{fresh}"),
+        );
     }
 }

@@ -63,7 +63,7 @@ impl Source {
             source: self,
             ir: &self.ir,
             op,
-            at: range.clone(),
+            range: range.clone(),
             problem,
             out: Advice::default(),
         };
@@ -80,7 +80,7 @@ struct Adviser<'a> {
     /// The op whose text contains the problem.
     op: Op,
     /// The range of the problem in the file.
-    at: Range<usize>,
+    range: Range<usize>,
     problem: &'a Problem,
     out: Advice,
 }
@@ -88,50 +88,50 @@ struct Adviser<'a> {
 impl Adviser<'_> {
     fn advise(&mut self) {
         match self.problem.code {
-            Code::ExpectedToken | Code::MixedArguments => self.expected_token(),
-            Code::ExpectedOperation => self.expected_operation(),
-            Code::UnexpectedCharacter => self.unexpected_character(),
-            Code::UnclosedRegion => self.unclosed_region(),
-            Code::UnknownOp | Code::UnregisteredOp => self.unknown_op(),
-            Code::UnknownType => self.unknown_type(),
-            Code::UnknownCase => self.unknown_case(),
-            Code::DuplicateKey => self.duplicate_key(),
-            Code::UndefinedValue => self.undefined_value(),
-            Code::UndefinedBlock => self.undefined_block(),
-            Code::UndefinedAlias => self.undefined_alias(),
-            Code::UndeclaredIdentifier => self.undeclared_identifier(),
-            Code::UnknownFunction | Code::AttributeValue => self.unknown_symbol(),
-            Code::RedefinedValue => self.redefined_value(),
-            Code::RedefinedBlock => self.redefined_block(),
-            Code::RedefinedSymbol => self.redefined_symbol(),
-            Code::RedefinedAlias => self.redefined_alias(),
-            Code::Dominance => self.dominance(),
-            Code::Isolated => self.isolated(),
-            Code::InvalidResultNumber => self.result_number(),
-            Code::TypeClash => self.type_clash(),
-            Code::EntryArguments => self.entry_arguments(),
+            Code::ExpectedToken | Code::MixedArguments => self.advise_on_expected_token(),
+            Code::ExpectedOperation => self.advise_on_expected_operation(),
+            Code::UnexpectedCharacter => self.advise_on_unexpected_character(),
+            Code::UnclosedRegion => self.advise_on_unclosed_region(),
+            Code::UnknownOp | Code::UnregisteredOp => self.advise_on_unknown_op(),
+            Code::UnknownType => self.advise_on_unknown_type(),
+            Code::UnknownCase => self.advise_on_unknown_case(),
+            Code::DuplicateKey => self.advise_on_duplicate_key(),
+            Code::UndefinedValue => self.advise_on_undefined_value(),
+            Code::UndefinedBlock => self.advise_on_undefined_block(),
+            Code::UndefinedAlias => self.advise_on_undefined_alias(),
+            Code::UndeclaredIdentifier => self.advise_on_undeclared_identifier(),
+            Code::UnknownFunction | Code::AttributeValue => self.advise_on_unknown_symbol(),
+            Code::RedefinedValue => self.advise_on_redefined_value(),
+            Code::RedefinedBlock => self.advise_on_redefined_block(),
+            Code::RedefinedSymbol => self.advise_on_redefined_symbol(),
+            Code::RedefinedAlias => self.advise_on_redefined_alias(),
+            Code::Dominance => self.advise_on_dominance(),
+            Code::Isolated => self.advise_on_isolated(),
+            Code::InvalidResultNumber => self.advise_on_result_number(),
+            Code::TypeClash => self.advise_on_type_clash(),
+            Code::EntryArguments => self.advise_on_entry_arguments(),
             Code::InvalidType if self.problem.message.contains("function type") => {
-                self.plain_function_type();
+                self.advise_on_plain_function_type();
             }
-            Code::AffineOperand => self.affine_operand(),
-            Code::OperandType | Code::TypesDiffer => self.operand_type(),
-            Code::ResultType | Code::ElementType => self.result_type(),
-            Code::CastWidth | Code::CastTypes => self.cast(),
-            Code::LiteralType => self.literal_type(),
-            Code::ResultCount => self.result_count(),
-            Code::WrongCount | Code::OperandCount => self.wrong_count(),
-            Code::IndexCount => self.index_count(),
-            Code::CallOperands | Code::CallResults => self.call(),
-            Code::SuccessorOperands => self.successor_operands(),
-            Code::MissingTerminator | Code::EmptyBlock => self.missing_terminator(),
-            Code::TerminatorNotLast => self.terminator_not_last(),
-            Code::WrongTerminator => self.wrong_terminator(),
-            Code::MissingElse => self.missing_else(),
-            Code::RegionValues => self.region_values(),
-            Code::PublicDeclaration => self.public_declaration(),
-            Code::NamedBlock => self.named_block(),
-            Code::BranchToEntry => self.branch_to_entry(),
-            Code::MisplacedOp => self.misplaced(),
+            Code::AffineOperand => self.advise_on_affine_operand(),
+            Code::OperandType | Code::TypesDiffer => self.advise_on_operand_type(),
+            Code::ResultType | Code::ElementType => self.advise_on_result_type(),
+            Code::CastWidth | Code::CastTypes => self.advise_on_cast(),
+            Code::LiteralType => self.advise_on_literal_type(),
+            Code::ResultCount => self.advise_on_result_count(),
+            Code::WrongCount | Code::OperandCount => self.advise_on_wrong_count(),
+            Code::IndexCount => self.advise_on_index_count(),
+            Code::CallOperands | Code::CallResults => self.advise_on_call(),
+            Code::SuccessorOperands => self.advise_on_successor_operands(),
+            Code::MissingTerminator | Code::EmptyBlock => self.advise_on_missing_terminator(),
+            Code::TerminatorNotLast => self.advise_on_terminator_not_last(),
+            Code::WrongTerminator => self.advise_on_wrong_terminator(),
+            Code::MissingElse => self.advise_on_missing_else(),
+            Code::RegionValues => self.advise_on_region_values(),
+            Code::PublicDeclaration => self.advise_on_public_declaration(),
+            Code::NamedBlock => self.advise_on_named_block(),
+            Code::BranchToEntry => self.advise_on_branch_to_entry(),
+            Code::MisplacedOp => self.advise_on_misplaced(),
             _ => {}
         }
     }
@@ -139,7 +139,7 @@ impl Adviser<'_> {
     /// Adds the parts that every advice has: a subject in the message, and a remedy.
     fn finish(mut self) -> Advice {
         let name = self.op_name();
-        if let Some(message) = words::with_subject(&self.out.message, name.as_deref()) {
+        if let Some(message) = words::add_subject(&self.out.message, name.as_deref()) {
             self.out.message = message;
         }
         if self.out.help.is_none() {
@@ -156,15 +156,15 @@ impl Adviser<'_> {
         is_named.then(|| name.to_owned())
     }
 
-    fn say(&mut self, message: impl Into<String>) {
+    fn set_message(&mut self, message: impl Into<String>) {
         self.out.message = message.into();
     }
 
-    fn help(&mut self, help: impl Into<String>) {
+    fn set_help(&mut self, help: impl Into<String>) {
         self.out.help = Some(help.into());
     }
 
-    fn relate(&mut self, range: Range<usize>, message: impl Into<String>) {
+    fn add_related(&mut self, range: Range<usize>, message: impl Into<String>) {
         self.out.related.push((range, message.into()));
     }
 
@@ -174,24 +174,29 @@ impl Adviser<'_> {
     }
 
     /// Proposes one edit.
-    fn replace(&mut self, title: impl Into<String>, range: Range<usize>, text: impl Into<String>) {
+    fn propose_replacement(
+        &mut self,
+        title: impl Into<String>,
+        range: Range<usize>,
+        text: impl Into<String>,
+    ) {
         self.propose(title, vec![(range, text.into())]);
     }
 
-    fn insert(&mut self, title: impl Into<String>, at: usize, text: impl Into<String>) {
-        self.replace(title, at..at, text);
+    fn propose_insertion(&mut self, title: impl Into<String>, at: usize, text: impl Into<String>) {
+        self.propose_replacement(title, at..at, text);
     }
 
     /// Marks the last proposal as sure.
-    fn sure(&mut self) {
+    fn mark_as_sure(&mut self) {
         if let Some(it) = self.out.proposals.last_mut() {
             it.is_sure = true;
         }
     }
 
     /// The text of the range of the problem.
-    fn text_here(&self) -> String {
-        self.source.slice(self.at.clone())
+    fn problem_text(&self) -> String {
+        self.source.slice(self.range.clone())
     }
 }
 

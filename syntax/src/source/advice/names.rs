@@ -17,28 +17,28 @@ const MAX_REGIONS: usize = 64;
 
 impl Adviser<'_> {
     /// Appends similar names to the message, and proposes each as a replacement of `place`.
-    pub(super) fn suggest(&mut self, near: &[String], place: &Range<usize>) {
+    pub(super) fn suggest_names(&mut self, near: &[String], place: &Range<usize>) {
         let near = &near[..near.len().min(MAX_CHOICES)];
         if near.is_empty() {
             return;
         }
         let message = self.out.message.split("; did you mean").next().unwrap_or("").to_owned();
         let quoted: Vec<String> = near.iter().map(|it| quoted(it)).collect();
-        self.say(format!("{message}; did you mean {}?", words::alternatives(&quoted)));
+        self.set_message(format!("{message}; did you mean {}?", words::alternatives(&quoted)));
         for it in near {
-            self.replace(format!("Replace by {it}"), place.clone(), it.clone());
+            self.propose_replacement(format!("Replace by {it}"), place.clone(), it.clone());
             if near.len() == 1 {
-                self.sure();
+                self.mark_as_sure();
             }
         }
     }
 
-    pub(super) fn undefined_value(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_undefined_value(&mut self) {
+        let written = self.problem_text();
         let name = written.trim_start_matches('%').split('#').next().unwrap_or("").to_owned();
-        let place = self.at.start..self.at.start + 1 + name.len();
-        let values = self.values();
-        let wanted = self.written_type();
+        let place = self.range.start..self.range.start + 1 + name.len();
+        let values = self.visible_values();
+        let wanted = self.stated_operand_type();
         let mut near: Vec<String> = {
             let names: Vec<&str> = values.iter().map(|&it| self.bare_name(it)).collect();
             nearest(&name, names).iter().map(|it| format!("%{it}")).collect()
@@ -52,63 +52,63 @@ impl Adviser<'_> {
                 near = near.iter().filter(|it| fits(it)).cloned().collect();
             }
         }
-        if let Some((value, around)) = self.defined_elsewhere(&name) {
-            if let Some(range) = self.definition(value) {
-                self.relate(range, format!("%{name} is defined here, inside `{around}`"));
+        if let Some((value, around)) = self.definition_out_of_scope(&name) {
+            if let Some(range) = self.definition_range(value) {
+                self.add_related(range, format!("%{name} is defined here, inside `{around}`"));
             }
-            self.help(format!(
+            self.set_help(format!(
                 "%{name} is visible inside `{around}` only: yield it from there, or define it before"
             ));
-            self.suggest(&near, &place);
-            return self.result_around(value, &place);
+            self.suggest_names(&near, &place);
+            return self.propose_enclosing_result(value, &place);
         }
         if let Some(first) = near.first().cloned() {
             let value = values.iter().copied().find(|&it| self.bare_name(it) == &first[1..]);
-            if let Some(range) = value.and_then(|it| self.definition(it)) {
-                self.relate(range, format!("{first} is defined here"));
+            if let Some(range) = value.and_then(|it| self.definition_range(it)) {
+                self.add_related(range, format!("{first} is defined here"));
             }
-            self.help("Correct the name, or define the value before this op");
-            return self.suggest(&near, &place);
+            self.set_help("Correct the name, or define the value before this op");
+            return self.suggest_names(&near, &place);
         }
-        if self.unnamed_result(&name, wanted) {
+        if self.advise_on_unnamed_result(&name, wanted) {
             return;
         }
-        if self.missing_argument(&name, wanted) {
+        if self.advise_on_missing_argument(&name, wanted) {
             return;
         }
         let mut typed = self.values_of_type(wanted);
         typed.truncate(3);
         if wanted != Type::UNKNOWN && !typed.is_empty() {
-            let ty = self.show(wanted);
+            let ty = self.type_text(wanted);
             let mut names: Vec<String> = typed.iter().map(|&it| self.ir.value_text(it)).collect();
             names.dedup();
-            self.help(format!(
+            self.set_help(format!(
                 "Define %{name} before this op. Values of type {ty} here: {}",
                 names.join(", ")
             ));
             for it in names {
-                self.replace(format!("Use {it} of type {ty}"), self.at.clone(), it);
+                self.propose_replacement(format!("Use {it} of type {ty}"), self.range.clone(), it);
             }
         } else {
-            self.help(format!("Define %{name} before this op, or pass it in as an argument"));
+            self.set_help(format!("Define %{name} before this op, or pass it in as an argument"));
         }
     }
 
     /// Proposes the result of the op that encloses a value, if it has the type of the value.
-    fn result_around(&mut self, value: Value, place: &Range<usize>) {
+    fn propose_enclosing_result(&mut self, value: Value, place: &Range<usize>) {
         let Some(site) = self.ir.definition_site(value) else { return };
         let Some(around) = self.ir.region(self.ir.op(site).parent).parent else { return };
         for result in self.ir.op(around).results.clone() {
             if self.is_of_type(result, self.type_of(value)) {
                 let name = self.ir.value_text(result);
-                self.replace(format!("Use {name}, the result"), place.clone(), name);
+                self.propose_replacement(format!("Use {name}, the result"), place.clone(), name);
             }
         }
     }
 
     /// Advises on a preceding op of the same region with an unnamed result, if there is exactly one
     /// of the right type. Returns true if it gave advice.
-    fn unnamed_result(&mut self, name: &str, wanted: Type) -> bool {
+    fn advise_on_unnamed_result(&mut self, name: &str, wanted: Type) -> bool {
         let before = std::iter::successors(self.ir.prev(self.op), |&it| self.ir.prev(it));
         let is_unnamed = |it: &Op| match self.ir.op(*it).results[..] {
             [one] => self.ir.value(one).name == Name::EMPTY && self.is_of_type(one, wanted),
@@ -118,21 +118,25 @@ impl Adviser<'_> {
         let (Some(op), None) = (found.next(), found.next()) else { return false };
         let range = self.ir.range(op);
         let op = self.ir.op_name(op).to_owned();
-        self.help(format!("The result of `{op}` has no name: write `%{name} =` before it"));
-        self.relate(range.clone(), "the result of this op has no name");
-        self.insert(format!("Name the result of {op} %{name}"), range.start, format!("%{name} = "));
-        self.sure();
+        self.set_help(format!("The result of `{op}` has no name: write `%{name} =` before it"));
+        self.add_related(range.clone(), "the result of this op has no name");
+        self.propose_insertion(
+            format!("Name the result of {op} %{name}"),
+            range.start,
+            format!("%{name} = "),
+        );
+        self.mark_as_sure();
         true
     }
 
     /// The type that the op states for the operand at the problem.
-    fn written_type(&self) -> Type {
-        self.operand_here().map_or(Type::UNKNOWN, |(n, _)| self.ir.op(self.op).operands[n].ty)
+    fn stated_operand_type(&self) -> Type {
+        self.problem_operand().map_or(Type::UNKNOWN, |(n, _)| self.ir.op(self.op).operands[n].ty)
     }
 
     /// A value of this name in another region of the same function that is not visible at the op,
     /// and the name of the op that contains the region.
-    fn defined_elsewhere(&self, name: &str) -> Option<(Value, String)> {
+    fn definition_out_of_scope(&self, name: &str) -> Option<(Value, String)> {
         let name = self.ir.interner.find_name(name)?;
         let own = self.function();
         let regions: Vec<_> = self.ir.regions_defining(name).into_iter().collect();
@@ -145,14 +149,14 @@ impl Adviser<'_> {
             let is_in_function =
                 own.is_some_and(|it| it != parent && self.ir.is_within(parent, it));
             let value = *self.ir.defs(region, name).first().filter(|_| is_in_function)?;
-            Some((self.definition(value)?.start, value, parent))
+            Some((self.definition_range(value)?.start, value, parent))
         };
         let first = regions.into_iter().filter_map(of).min_by_key(|it| it.0)?;
         Some((first.1, self.ir.op_name(first.2).to_owned()))
     }
 
-    pub(super) fn undefined_alias(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_undefined_alias(&mut self) {
+        let written = self.problem_text();
         let names: Vec<String> = self.ir.alias_names(self.op, 256);
         let same_kind = names
             .iter()
@@ -161,23 +165,23 @@ impl Adviser<'_> {
         let mut near: Vec<String> =
             nearest(&written, same_kind).into_iter().map(str::to_owned).collect();
         let is_type = written.starts_with('!');
-        self.say(self.problem.message.replacen(&written, &format!("`{written}`"), 1));
+        self.set_message(self.problem.message.replacen(&written, &format!("`{written}`"), 1));
         if near.is_empty() && is_type {
-            near = Self::near_types(&written);
+            near = Self::similar_types(&written);
         }
         if !near.is_empty() {
-            self.help("Correct the name, or define the alias at the top of the file");
-            let place = self.at.clone();
-            return self.suggest(&near, &place);
+            self.set_help("Correct the name, or define the alias at the top of the file");
+            let place = self.range.clone();
+            return self.suggest_names(&near, &place);
         }
         let example = if is_type { "i32" } else { "affine_map<(d0) -> (d0)>" };
-        self.help(format!(
+        self.set_help(format!(
             "Define the alias at the top of the file, such as `{written} = {example}`, or write its value"
         ));
     }
 
-    pub(super) fn unknown_symbol(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_unknown_symbol(&mut self) {
+        let written = self.problem_text();
         let Some(name) = written.strip_prefix('@') else { return };
         let is_call = self.problem.code == crate::Code::UnknownFunction;
         let is_kind = |it: &Op| {
@@ -198,37 +202,41 @@ impl Adviser<'_> {
         let found = self.ir.interner.find_name(name);
         let found = found.and_then(|it| self.ir.resolve_symbol(self.op, it));
         if let Some((range, _)) = found.and_then(|it| self.symbol(it)) {
-            self.relate(range, format!("@{name} is defined here"));
+            self.add_related(range, format!("@{name} is defined here"));
             let kind = if is_call { "function" } else { "`memref.global`" };
-            self.say(format!("@{name} is not a {kind}"));
-            self.help(format!("Name a {}", kind.trim_matches('`')));
+            self.set_message(format!("@{name} is not a {kind}"));
+            self.set_help(format!("Name a {}", kind.trim_matches('`')));
             return;
         }
         let what = if is_call { "function" } else { "global" };
-        self.say(format!("no {what} @{name} in this file"));
+        self.set_message(format!("no {what} @{name} in this file"));
         if let Some(first) = near.first().cloned() {
             let found = symbols.iter().find(|it| it.1 == first[1..]).map(|it| it.0);
             if let Some((range, _)) = found.and_then(|it| self.symbol(it)) {
-                self.relate(range, format!("{first} is defined here"));
+                self.add_related(range, format!("{first} is defined here"));
             }
-            self.help(format!("Correct the name, or define @{name}"));
-            let place = self.at.clone();
-            return self.suggest(&near, &place);
+            self.set_help(format!("Correct the name, or define @{name}"));
+            let place = self.range.clone();
+            return self.suggest_names(&near, &place);
         }
-        self.help(format!("Define or declare @{name}, or correct the name"));
+        self.set_help(format!("Define or declare @{name}, or correct the name"));
         if is_call {
-            self.declare(name);
+            self.propose_declaration(name);
             for (_, it) in symbols.iter().take(MAX_CHOICES) {
-                self.replace(format!("Call @{it}"), self.at.clone(), format!("@{it}"));
+                self.propose_replacement(
+                    format!("Call @{it}"),
+                    self.range.clone(),
+                    format!("@{it}"),
+                );
             }
         }
     }
 
     /// Proposes a declaration of the undefined callee.
-    fn declare(&mut self, name: &str) {
+    fn propose_declaration(&mut self, name: &str) {
         let Some(function) = self.function() else { return };
         let data = self.ir.op(self.op);
-        let show = |ty: Type| self.ir.interner.written_type_text(ty);
+        let show = |ty: Type| self.ir.interner.insertable_type_text(ty);
         let inputs: Option<Vec<String>> = data.operands.iter().map(|it| show(it.ty)).collect();
         let results: Option<Vec<String>> =
             data.results.iter().map(|&it| show(self.ir.value(it).ty)).collect();
@@ -241,33 +249,36 @@ impl Adviser<'_> {
         let range = self.ir.range(function);
         let indentation = self.indentation(function);
         let line = format!("func.func private @{name}({}){results}", inputs.join(", "));
-        self.insert(
+        self.propose_insertion(
             format!("Declare @{name} with the type of this call"),
             range.start,
             format!("{line}\n{indentation}"),
         );
     }
 
-    pub(super) fn redefined_value(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_redefined_value(&mut self) {
+        let written = self.problem_text();
         let name =
             written.trim_start_matches('%').split([':', '#']).next().unwrap_or("").to_owned();
         let Some(id) = self.ir.interner.find_name(&name) else { return };
         let region = self.ir.op(self.op).parent;
         let first = self.first_definition(id);
-        if let Some(range) = first.and_then(|it| self.definition(it)).filter(|it| *it != self.at) {
-            self.relate(range, format!("%{name} is first defined here"));
+        if let Some(range) =
+            first.and_then(|it| self.definition_range(it)).filter(|it| *it != self.range)
+        {
+            self.add_related(range, format!("%{name} is first defined here"));
         }
-        let fresh = self.fresh(&name);
-        self.help(format!("Rename one of them, such as %{fresh}"));
-        let mut edits = vec![(self.at.start + 1..self.at.start + 1 + name.len(), fresh.clone())];
+        let fresh = self.unused_name(&name);
+        self.set_help(format!("Rename one of them, such as %{fresh}"));
+        let mut edits =
+            vec![(self.range.start + 1..self.range.start + 1 + name.len(), fresh.clone())];
         // Uses after the second definition are assumed to refer to it.
         let own_end = self.ir.range(self.op).start;
         if let Some(value) = first {
             for &(user, n) in self.ir.value(value).uses.iter().take(4096) {
                 let operand = &self.ir.op(user).operands[n as usize];
                 let at = self.ir.absolute(user, operand.span);
-                let is_behind = at.start > self.at.end
+                let is_behind = at.start > self.range.end
                     && user != self.op
                     && self.ir.range(user).start > own_end
                     && self.ir.encloses(region, user);
@@ -284,10 +295,10 @@ impl Adviser<'_> {
     /// The first definition of a name that is visible at the op, other than the one at the problem.
     fn first_definition(&self, name: Name) -> Option<Value> {
         let region = self.ir.op(self.op).parent;
-        let is_other = |it: &Value| self.definition(*it).is_none_or(|it| it != self.at);
+        let is_other = |it: &Value| self.definition_range(*it).is_none_or(|it| it != self.range);
         let mut at = Some(region);
         while let Some(region) = at {
-            if let Some(value) = self.ir.visible(region, name).filter(is_other) {
+            if let Some(value) = self.ir.visible_value(region, name).filter(is_other) {
                 return Some(value);
             }
             at = self.ir.region(region).parent.map(|it| self.ir.op(it).parent);
@@ -297,7 +308,7 @@ impl Adviser<'_> {
         regions.iter().find_map(|it| self.ir.defs(it.1, name).first().copied())
     }
 
-    pub(super) fn redefined_symbol(&mut self) {
+    pub(super) fn advise_on_redefined_symbol(&mut self) {
         let Some((range, name)) = self.symbol(self.op) else { return };
         let name = name.to_owned();
         let region = self.ir.op(self.op).parent;
@@ -306,45 +317,53 @@ impl Adviser<'_> {
             .interner
             .find_name(&name)
             .and_then(|it| self.ir.symbol_defs(region, it).first().copied());
-        self.say(format!("redefinition of symbol @{name}"));
+        self.set_message(format!("redefinition of symbol @{name}"));
         if let Some((first, _)) = first.and_then(|it| self.symbol(it)) {
-            self.relate(first, format!("@{name} is first defined here"));
+            self.add_related(first, format!("@{name} is first defined here"));
         }
         let is_free = |it: &String| {
             let id = self.ir.interner.find_name(it);
             id.is_none_or(|it| self.ir.symbol_defs(region, it).is_empty())
         };
         let Some(fresh) = (1..1000).map(|n| format!("{name}_{n}")).find(is_free) else { return };
-        self.help(format!("Rename one of them, such as @{fresh}"));
+        self.set_help(format!("Rename one of them, such as @{fresh}"));
         if self.source.slice(range.clone()) == format!("@{name}") {
-            self.replace(format!("Rename this symbol to @{fresh}"), range, format!("@{fresh}"));
+            self.propose_replacement(
+                format!("Rename this symbol to @{fresh}"),
+                range,
+                format!("@{fresh}"),
+            );
         }
     }
 
-    pub(super) fn redefined_alias(&mut self) {
-        let written = self.text_here();
-        self.say(format!("redefinition of alias `{written}`"));
+    pub(super) fn advise_on_redefined_alias(&mut self) {
+        let written = self.problem_text();
+        self.set_message(format!("redefinition of alias `{written}`"));
         let found = {
             let name = self.ir.interner.find_name(&written);
             name.and_then(|it| self.ir.find_alias(self.op, it))
         };
         if let Some(first) = found.filter(|&it| it != self.op) {
             let range = self.ir.name_range(first);
-            self.relate(range, format!("{written} is first defined here"));
+            self.add_related(range, format!("{written} is first defined here"));
         }
-        self.help("Rename one of them, or remove one if both are the same");
+        self.set_help("Rename one of them, or remove one if both are the same");
         let names = self.ir.alias_names(self.op, 256);
         let fresh = (1..1000).map(|n| format!("{written}_{n}")).find(|it| !names.contains(it));
         if let Some(fresh) = fresh.filter(|_| !names.is_empty()) {
-            self.replace(format!("Rename this alias to {fresh}"), self.at.clone(), fresh);
+            self.propose_replacement(
+                format!("Rename this alias to {fresh}"),
+                self.range.clone(),
+                fresh,
+            );
         }
     }
 
     /// Advises on an undeclared identifier in an affine map.
-    pub(super) fn undeclared_identifier(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_undeclared_identifier(&mut self) {
+        let written = self.problem_text();
         let window = self.window();
-        let at = window.after(self.at.start);
+        let at = window.token_index_after(self.range.start);
         let before = &window.tokens[..at.min(window.tokens.len())];
         let start =
             before.iter().rposition(|it| window.str(*it).starts_with("affine_")).unwrap_or(0);
@@ -355,39 +374,43 @@ impl Adviser<'_> {
                 names.push(name);
             }
         }
-        self.help(format!("Declare `{written}` in the list of dimensions or symbols, or use one that is declared: {}", names.join(", ")));
+        self.set_help(format!("Declare `{written}` in the list of dimensions or symbols, or use one that is declared: {}", names.join(", ")));
         for it in names.into_iter().take(MAX_CHOICES) {
-            self.replace(format!("Replace by {it}"), self.at.clone(), it);
+            self.propose_replacement(format!("Replace by {it}"), self.range.clone(), it);
         }
         let close = before[start..].iter().find(|it| it.kind == crate::TokenKind::RParen).copied();
         if let Some(close) = close {
             let at = window.range(close).start;
-            self.insert(format!("Declare {written} as a dimension"), at, format!(", {written}"));
+            self.propose_insertion(
+                format!("Declare {written} as a dimension"),
+                at,
+                format!(", {written}"),
+            );
         }
     }
 
-    pub(super) fn dominance(&mut self) {
-        let written = self.text_here();
-        if self.digits_and_letters() {
+    pub(super) fn advise_on_dominance(&mut self) {
+        let written = self.problem_text();
+        if self.advise_on_digits_and_letters() {
             return;
         }
-        let Some((_, Some(value))) = self.operand_here() else { return };
-        let definition = self.definition(value);
+        let Some((_, Some(value))) = self.problem_operand() else { return };
+        let definition = self.definition_range(value);
         if let Some(range) = definition.clone() {
-            self.relate(range, format!("{written} is defined here"));
+            self.add_related(range, format!("{written} is defined here"));
         }
         let Def::Result(def, _) = self.ir.value(value).def else {
-            self.say(format!(
+            self.set_message(format!(
                 "operand {written} does not dominate this use: it is an argument of another block"
             ));
-            self.help("Pass the value as a block argument");
+            self.set_help("Pass the value as a block argument");
             return;
         };
         if def == self.op {
-            self.say(format!(
+            self.set_message(format!(
                 "operand {written} does not dominate this use: it is the result of this op"
             ));
-            self.help("Use another value as the operand");
+            self.set_help("Use another value as the operand");
             for it in self
                 .values_of_type(self.type_of(value))
                 .into_iter()
@@ -395,27 +418,27 @@ impl Adviser<'_> {
                 .take(3)
             {
                 let name = self.ir.value_text(it);
-                self.replace(format!("Use {name}"), self.at.clone(), name);
+                self.propose_replacement(format!("Use {name}"), self.range.clone(), name);
             }
             return;
         }
         let is_same_region = self.ir.op(def).parent == self.ir.op(self.op).parent;
         if is_same_region && self.ir.is_before(self.op, def) {
-            self.say(format!(
+            self.set_message(format!(
                 "operand {written} does not dominate this use: it is used before its definition"
             ));
-            self.help("Move the definition before this op");
-            self.move_up(def);
+            self.set_help("Move the definition before this op");
+            self.propose_moving_up(def);
         } else {
-            self.help("Define the value in a block on every path to this op, or pass it as a block argument");
+            self.set_help("Define the value in a block on every path to this op, or pass it as a block argument");
         }
     }
 
     /// Proposes to move an op, if it occupies whole lines, before the op with the problem.
-    fn move_up(&mut self, def: Op) {
+    fn propose_moving_up(&mut self, def: Op) {
         let range = self.ir.range(def);
         let line = self.source.line_start(range.start);
-        let (_, rest) = self.line(range.end);
+        let (_, rest) = self.line_at(range.end);
         let behind = rest.get(range.end.saturating_sub(self.source.line_start(range.end))..);
         let is_alone = behind.is_some_and(|it| it.trim().is_empty());
         if !self.source.is_first_on_line(range.start) || !is_alone || range.len() > 1 << 16 {
@@ -434,42 +457,45 @@ impl Adviser<'_> {
         );
     }
 
-    pub(super) fn isolated(&mut self) {
-        let written = self.text_here();
-        if let Some((_, Some(value))) = self.operand_here()
-            && let Some(range) = self.definition(value)
+    pub(super) fn advise_on_isolated(&mut self) {
+        let written = self.problem_text();
+        if let Some((_, Some(value))) = self.problem_operand()
+            && let Some(range) = self.definition_range(value)
         {
-            self.relate(range, format!("{written} is defined here, outside"));
+            self.add_related(range, format!("{written} is defined here, outside"));
         }
-        self.say(format!("{written} is defined outside of the isolated region that uses it"));
-        self.help("Pass the value as an argument, or define it inside");
+        self.set_message(format!(
+            "{written} is defined outside of the isolated region that uses it"
+        ));
+        self.set_help("Pass the value as an argument, or define it inside");
     }
 
-    pub(super) fn result_number(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_result_number(&mut self) {
+        let written = self.problem_text();
         let Some((name, _)) = written.split_once('#') else { return };
         let id = self.ir.interner.find_name(name.trim_start_matches('%'));
-        let Some(value) = id.and_then(|it| self.ir.visible(self.ir.op(self.op).parent, it)) else {
+        let Some(value) = id.and_then(|it| self.ir.visible_value(self.ir.op(self.op).parent, it))
+        else {
             return;
         };
-        if let Some(range) = self.definition(value) {
-            self.relate(range, format!("{name} is defined here"));
+        if let Some(range) = self.definition_range(value) {
+            self.add_related(range, format!("{name} is defined here"));
         }
         let Def::Result(def, _) = self.ir.value(value).def else { return };
         let n = self.ir.op(def).results.len();
         if n == 1 {
-            self.help(format!("{name} has one result: write it without a number"));
-            self.replace(format!("Replace by {name}"), self.at.clone(), name);
-            self.sure();
+            self.set_help(format!("{name} has one result: write it without a number"));
+            self.propose_replacement(format!("Replace by {name}"), self.range.clone(), name);
+            self.mark_as_sure();
         } else {
-            self.help(format!(
+            self.set_help(format!(
                 "{name} has {n} results: {name}#0 to {name}#{}",
                 n.saturating_sub(1)
             ));
             for it in (0..n).rev().take(MAX_CHOICES) {
-                self.replace(
+                self.propose_replacement(
                     format!("Replace by {name}#{it}"),
-                    self.at.clone(),
+                    self.range.clone(),
                     format!("{name}#{it}"),
                 );
             }

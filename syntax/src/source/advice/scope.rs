@@ -11,16 +11,16 @@ const MAX_ITEMS: usize = 256;
 /// Maximum number of values that are considered.
 const MAX_VALUES: usize = 256;
 /// Number of bytes of text that are read before and after a problem.
-const WINDOW: usize = 4096;
+const WINDOW_LEN: usize = 4096;
 
 /// A part of the text of the file, with its tokens.
-pub(super) struct Window {
+pub(super) struct TextWindow {
     pub(super) start: usize,
     pub(super) text: String,
     pub(super) tokens: Vec<Token>,
 }
 
-impl Window {
+impl TextWindow {
     /// The range of a token in the file.
     pub(super) fn range(&self, token: Token) -> Range<usize> {
         self.start + token.start as usize..self.start + token.end as usize
@@ -31,21 +31,21 @@ impl Window {
     }
 
     /// The index of the first token that ends after an offset in the file.
-    pub(super) fn after(&self, at: usize) -> usize {
+    pub(super) fn token_index_after(&self, at: usize) -> usize {
         let is_before =
             |it: &Token| self.start + it.end as usize <= at && it.kind != TokenKind::Eof;
         self.tokens.iter().take_while(|it| is_before(it)).count()
     }
 
     /// The token at an index; `None` at the end of the text.
-    pub(super) fn get(&self, at: usize) -> Option<Token> {
+    pub(super) fn token(&self, at: usize) -> Option<Token> {
         self.tokens.get(at).copied().filter(|it| it.kind != TokenKind::Eof)
     }
 }
 
 impl Adviser<'_> {
     /// The text of a range that is clipped to the file and aligned to characters, with its start.
-    fn cut(&self, range: Range<usize>) -> (usize, String) {
+    fn clamped_text(&self, range: Range<usize>) -> (usize, String) {
         let rope = self.source.text();
         let end = range.end.min(rope.len_bytes());
         let start = range.start.min(end);
@@ -54,30 +54,30 @@ impl Adviser<'_> {
         (start, self.source.slice(start..end))
     }
 
-    fn window_of(&self, range: Range<usize>) -> Window {
-        let (start, text) = self.cut(range);
+    fn window_of(&self, range: Range<usize>) -> TextWindow {
+        let (start, text) = self.clamped_text(range);
         let tokens = lex_part(&text, false).tokens;
-        Window { start, text, tokens }
+        TextWindow { start, text, tokens }
     }
 
     /// The text of the op near the problem. The line after the op is not included.
-    pub(super) fn window(&self) -> Window {
+    pub(super) fn window(&self) -> TextWindow {
         let op = self.ir.range(self.op);
-        let start = op.start.max(self.at.start.saturating_sub(WINDOW)).min(self.at.start);
-        let end = op.end.min(self.at.end + WINDOW).max(self.at.end);
+        let start = op.start.max(self.range.start.saturating_sub(WINDOW_LEN)).min(self.range.start);
+        let end = op.end.min(self.range.end + WINDOW_LEN).max(self.range.end);
         self.window_of(start..end)
     }
 
     /// The text of a whole op, if it is short.
-    pub(super) fn window_of_op(&self, op: Op) -> Option<Window> {
+    pub(super) fn window_of_op(&self, op: Op) -> Option<TextWindow> {
         let range = self.ir.range(op);
-        (range.len() <= WINDOW).then(|| self.window_of(range))
+        (range.len() <= WINDOW_LEN).then(|| self.window_of(range))
     }
 
-    /// The offset and the text of the line that contains the byte at `at`.
-    pub(super) fn line(&self, at: usize) -> (usize, String) {
+    /// The offset and the text of the line that contains the byte at `range`.
+    pub(super) fn line_at(&self, at: usize) -> (usize, String) {
         let start = self.source.line_start(at);
-        let (start, mut text) = self.cut(start..at + WINDOW);
+        let (start, mut text) = self.clamped_text(start..at + WINDOW_LEN);
         if let Some(end) = text.char_indices().find(|it| start + it.0 >= at && it.1 == '\n') {
             text.truncate(end.0);
         }
@@ -86,11 +86,11 @@ impl Adviser<'_> {
 
     /// The values that the op may use, nearest first: results of the preceding ops and arguments,
     /// also of the enclosing regions up to an isolated one. Not all of them dominate the op.
-    pub(super) fn values(&self) -> Vec<Value> {
-        self.values_at(self.op)
+    pub(super) fn visible_values(&self) -> Vec<Value> {
+        self.visible_values_at(self.op)
     }
 
-    pub(super) fn values_at(&self, op: Op) -> Vec<Value> {
+    pub(super) fn visible_values_at(&self, op: Op) -> Vec<Value> {
         let mut out: Vec<Value> = Vec::new();
         let mut n_items = 0;
         let mut at = op;
@@ -103,7 +103,7 @@ impl Adviser<'_> {
             while let Some(it) = before.filter(|_| n_items < MAX_ITEMS) {
                 n_items += 1;
                 #[cfg(test)]
-                crate::work::count(1);
+                crate::work::count_steps(1);
                 out.extend(self.ir.op(it).results.iter().rev());
                 before = self.ir.prev(it);
             }
@@ -121,9 +121,9 @@ impl Adviser<'_> {
         out
     }
 
-    /// Like [`Self::values`], only those of a type; unused values come first.
+    /// Like [`Self::visible_values`], only those of a type; unused values come first.
     pub(super) fn values_of_type(&self, ty: Type) -> Vec<Value> {
-        let mut all = self.values();
+        let mut all = self.visible_values();
         all.retain(|&it| self.is_of_type(it, ty));
         all.sort_by_key(|&it| !self.ir.value(it).uses.is_empty());
         all
@@ -137,7 +137,7 @@ impl Adviser<'_> {
     /// The type of a value; [`Type::UNKNOWN`] if it is guessed.
     pub(super) fn type_of(&self, value: Value) -> Type {
         let data = self.ir.value(value);
-        if data.guessed { Type::UNKNOWN } else { data.ty }
+        if data.is_guessed { Type::UNKNOWN } else { data.ty }
     }
 
     /// The name of a value without `%`.
@@ -145,12 +145,12 @@ impl Adviser<'_> {
         self.ir.interner.str(self.ir.value(value).name)
     }
 
-    pub(super) fn show(&self, ty: Type) -> String {
+    pub(super) fn type_text(&self, ty: Type) -> String {
         self.ir.interner.short_type_text(ty)
     }
 
     pub(super) fn shown(&self, types: &[Type]) -> Vec<String> {
-        types.iter().map(|&it| self.show(it)).collect()
+        types.iter().map(|&it| self.type_text(it)).collect()
     }
 
     pub(super) fn result_types(&self, op: Op) -> Vec<Type> {
@@ -158,16 +158,16 @@ impl Adviser<'_> {
     }
 
     /// The range of a value's name at its definition.
-    pub(super) fn definition(&self, value: Value) -> Option<Range<usize>> {
+    pub(super) fn definition_range(&self, value: Value) -> Option<Range<usize>> {
         let site = self.ir.definition_site(value)?;
         Some(self.ir.absolute(site, self.ir.value(value).span))
     }
 
     /// The index and the value of the operand at the problem.
-    pub(super) fn operand_here(&self) -> Option<(usize, Option<Value>)> {
+    pub(super) fn problem_operand(&self) -> Option<(usize, Option<Value>)> {
         let start = self.ir.start(self.op);
         let operands = &self.ir.op(self.op).operands;
-        let is_here = |span| self.ir.absolute_at(self.op, start, span) == self.at;
+        let is_here = |span| self.ir.absolute_at(self.op, start, span) == self.range;
         let n = operands.iter().position(|it| is_here(it.span))?;
         Some((n, operands[n].value))
     }
@@ -218,8 +218,8 @@ impl Adviser<'_> {
     }
 
     /// A name without a value that is visible at the op, such as `%sum_1` or `%7`.
-    pub(super) fn fresh(&self, name: &str) -> String {
-        let is_free = |name: &String| self.is_free(name);
+    pub(super) fn unused_name(&self, name: &str) -> String {
+        let is_free = |name: &String| self.is_unused_name(name);
         let next = match name.parse::<u32>() {
             Ok(n) => (1..1000).map(|it| n.saturating_add(it).to_string()).find(is_free),
             Err(_) => (1..1000).map(|it| format!("{name}_{it}")).find(is_free),

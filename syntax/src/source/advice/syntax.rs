@@ -47,13 +47,13 @@ const SYNONYMS: [(&str, &str); 34] = [
 ];
 
 /// Builtin types, which are written without `!`.
-const BUILTIN: [&str; 12] = [
+const BUILTIN_TYPES: [&str; 12] = [
     "index", "none", "tensor", "memref", "vector", "tuple", "complex", "bf16", "f16", "f32", "f64",
     "i32",
 ];
 
 /// The builtin type that is most similar to an unknown word.
-pub(super) fn near_builtin(word: &str) -> Option<String> {
+pub(super) fn similar_builtin_type(word: &str) -> Option<String> {
     let lower = word.to_ascii_lowercase();
     if lower == "double" {
         return Some("f64".to_owned());
@@ -70,13 +70,13 @@ pub(super) fn near_builtin(word: &str) -> Option<String> {
     if lower.strip_prefix('f').is_some_and(is_width) {
         return Some("f32".to_owned());
     }
-    let near = BUILTIN.iter().filter_map(|it| Some((distance(&lower, it, 2)?, *it)));
+    let near = BUILTIN_TYPES.iter().filter_map(|it| Some((distance(&lower, it, 2)?, *it)));
     near.filter(|it| word.len() > 3 && it.1.len() > 3).min().map(|it| it.1.to_owned())
 }
 
 /// The ops with the most similar names, nearest first: in the same dialect, or with the same name
 /// in other dialects.
-pub(super) fn near_ops(name: &str) -> Vec<String> {
+pub(super) fn similar_ops(name: &str) -> Vec<String> {
     let dialect = name.split_once('.').map_or("", |it| it.0);
     let own = |it: &&str| it.split_once('.').is_some_and(|it| it.0 == dialect);
     let names: Vec<&str> = ops().map(|it| it.spec().name).filter(|it| it.contains('.')).collect();
@@ -122,17 +122,20 @@ pub(super) fn near_ops(name: &str) -> Vec<String> {
 }
 
 impl Adviser<'_> {
-    pub(super) fn unknown_op(&mut self) {
-        let written = self.text_here();
+    pub(super) fn advise_on_unknown_op(&mut self) {
+        let written = self.problem_text();
         let bare = written.trim_matches('"').to_owned();
         let is_quoted = bare.len() != written.len();
-        if self.missing_arrow() || self.keyword() || self.unsigned_alias() {
+        if self.advise_on_missing_arrow()
+            || self.advise_on_keyword()
+            || self.advise_on_alias_without_sigil()
+        {
             return;
         }
-        if bare == "return" && self.left_open() {
+        if bare == "return" && self.advise_on_region_left_open() {
             return;
         }
-        let near: Vec<String> = near_ops(&bare)
+        let near: Vec<String> = similar_ops(&bare)
             .into_iter()
             .take(4)
             .map(|it| if is_quoted { format!("\"{it}\"") } else { it })
@@ -143,7 +146,7 @@ impl Adviser<'_> {
             format!("unknown op `{bare}`: names of ops begin with their dialect")
         };
         if !bare.contains('.') {
-            self.say(name);
+            self.set_message(name);
         }
         let is_at_top =
             self.ir.parent_op(self.op).is_none_or(|it| self.ir.op(it).kind == OpKind::Chunk);
@@ -160,33 +163,37 @@ impl Adviser<'_> {
                 })
                 .filter(|it| !it.contains('\n') && it.contains(' '));
             match doc {
-                Some(form) => self.help(format!("Write `{}`, as in `{form}`", names[0])),
+                Some(form) => self.set_help(format!("Write `{}`, as in `{form}`", names[0])),
                 None => {
                     let names: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
-                    self.help(format!("Write {}", words::alternatives(&names)));
+                    self.set_help(format!("Write {}", words::alternatives(&names)));
                 }
             }
-            let place = self.at.clone();
-            self.suggest(&near, &place);
+            let place = self.range.clone();
+            self.suggest_names(&near, &place);
             if bare == "return" {
                 self.out.proposals.clear();
                 let around = self.ir.parent_op(self.op).filter(|_| !is_at_top);
                 let around = around.map(|it| self.ir.op_name(it).to_owned());
-                self.say(match &around {
+                self.set_message(match &around {
                     Some(it) => format!("`return` is not allowed in `{it}`"),
                     None => "`return` is outside of a function".to_owned(),
                 });
-                self.help("`return` ends the body of a function: move it there");
+                self.set_help("`return` ends the body of a function: move it there");
                 let dialect = around.as_deref().and_then(|it| it.split('.').next());
                 if let Some(it) = dialect.filter(|it| matches!(*it, "scf" | "affine")) {
-                    self.help(format!("The body of this op ends with `{it}.yield`"));
-                    self.replace(format!("Replace by {it}.yield"), place, format!("{it}.yield"));
+                    self.set_help(format!("The body of this op ends with `{it}.yield`"));
+                    self.propose_replacement(
+                        format!("Replace by {it}.yield"),
+                        place,
+                        format!("{it}.yield"),
+                    );
                 }
             }
             return;
         }
         if is_at_top && bare == "return" {
-            return self.help("Move `return` to the end of a function");
+            return self.set_help("Move `return` to the end of a function");
         }
         if let Some((dialect, _)) = bare.split_once('.') {
             let prefix = format!("{dialect}.");
@@ -195,54 +202,58 @@ impl Adviser<'_> {
             let shown: Vec<&str> = all.iter().take(8).copied().collect();
             let more = if all.len() > shown.len() { ", ..." } else { "" };
             if !shown.is_empty() {
-                self.help(format!("Ops of `{dialect}`: {}{more}", shown.join(", ")));
+                self.set_help(format!("Ops of `{dialect}`: {}{more}", shown.join(", ")));
             }
         } else {
-            self.help("Write the dialect before the name, as in `arith.addi`");
+            self.set_help("Write the dialect before the name, as in `arith.addi`");
         }
     }
 
     /// Advises on a misspelled keyword within a line, such as `attribute {`. Returns true if it
     /// gave advice.
-    fn keyword(&mut self) -> bool {
-        if self.source.is_first_on_line(self.at.start) {
+    fn advise_on_keyword(&mut self) -> bool {
+        if self.source.is_first_on_line(self.range.start) {
             return false;
         }
-        let written = self.text_here();
-        self.near_keyword(&written, self.at.clone())
+        let written = self.problem_text();
+        self.advise_on_misspelled_keyword(&written, self.range.clone())
     }
 
     /// Advises on a word that is similar to a keyword. Returns true if it gave advice.
-    pub(super) fn near_keyword(&mut self, written: &str, place: Range<usize>) -> bool {
+    pub(super) fn advise_on_misspelled_keyword(
+        &mut self,
+        written: &str,
+        place: Range<usize>,
+    ) -> bool {
         const KEYWORDS: [&str; 8] =
             ["attributes", "iter_args", "else", "step", "private", "nested", "public", "to"];
         let near = nearest(written, KEYWORDS);
         let [one] = near[..] else { return false };
-        self.say(format!("unexpected `{written}`; did you mean `{one}`?"));
-        self.help(format!("Write `{one}`"));
-        self.replace(format!("Replace by {one}"), place, one);
-        self.sure();
+        self.set_message(format!("unexpected `{written}`; did you mean `{one}`?"));
+        self.set_help(format!("Write `{one}`"));
+        self.propose_replacement(format!("Replace by {one}"), place, one);
+        self.mark_as_sure();
         true
     }
 
     /// Advises on `type = i32`, an alias without its sigil. Returns true if it gave advice.
-    fn unsigned_alias(&mut self) -> bool {
-        let (start, line) = self.line(self.at.end);
-        let behind = line.get(self.at.end - start..).unwrap_or("").trim_start();
+    fn advise_on_alias_without_sigil(&mut self) -> bool {
+        let (start, line) = self.line_at(self.range.end);
+        let behind = line.get(self.range.end - start..).unwrap_or("").trim_start();
         let Some(meaning) = behind.strip_prefix('=') else { return false };
-        let written = self.text_here();
+        let written = self.problem_text();
         let word = meaning.trim_start().trim_start_matches('"');
         let end = word.find(|it: char| !(it.is_alphanumeric() || matches!(it, '_' | '.')));
         let word = &word[..end.unwrap_or(word.len())];
         if OpKind::of(word) != OpKind::Unknown && word.contains('.') {
-            self.say(format!("expected the name of a value before `=`, found `{written}`"));
-            self.help(format!("Names of values begin with `%`: `%{written}`"));
-            self.insert(format!("Insert `%` before {written}"), self.at.start, "%");
-            self.sure();
+            self.set_message(format!("expected the name of a value before `=`, found `{written}`"));
+            self.set_help(format!("Names of values begin with `%`: `%{written}`"));
+            self.propose_insertion(format!("Insert `%` before {written}"), self.range.start, "%");
+            self.mark_as_sure();
             return true;
         }
-        self.say(format!("`{written}` is not a name of an alias"));
-        self.help("Names of type aliases begin with `!`, those of attribute aliases with `#`");
+        self.set_message(format!("`{written}` is not a name of an alias"));
+        self.set_help("Names of type aliases begin with `!`, those of attribute aliases with `#`");
         let is_attribute = ["affine_", "dense", "#", "{", "[", "\""];
         let signs = if is_attribute.iter().any(|it| meaning.trim_start().starts_with(it)) {
             ["#", "!"]
@@ -250,15 +261,15 @@ impl Adviser<'_> {
             ["!", "#"]
         };
         for sign in signs {
-            self.insert(format!("Insert `{sign}`"), self.at.start, sign);
+            self.propose_insertion(format!("Insert `{sign}`"), self.range.start, sign);
         }
         true
     }
 
     /// Advises on `func.func @f(%a: i5) i5 {`: the word is a type, and `->` is missing before it.
     /// Returns true if it gave advice.
-    fn missing_arrow(&mut self) -> bool {
-        let written = self.text_here();
+    fn advise_on_missing_arrow(&mut self) -> bool {
+        let written = self.problem_text();
         let is_int = written.strip_prefix('i').is_some_and(|it| it.parse::<u32>().is_ok());
         let is_type = is_int
             || matches!(written.as_str(), "index" | "f16" | "f32" | "f64" | "bf16")
@@ -266,15 +277,15 @@ impl Adviser<'_> {
         if !is_type {
             return false;
         }
-        self.say(format!("expected `->` before the result type `{written}`"));
-        self.help(format!("Write `-> {written}`"));
-        self.insert("Insert `->`", self.at.start, "-> ");
-        self.sure();
+        self.set_message(format!("expected `->` before the result type `{written}`"));
+        self.set_help(format!("Write `-> {written}`"));
+        self.propose_insertion("Insert `->`", self.range.start, "-> ");
+        self.mark_as_sure();
         true
     }
 
     /// Types that are similar to the written one, such as `!noisy.i23`.
-    pub(super) fn near_types(written: &str) -> Vec<String> {
+    pub(super) fn similar_types(written: &str) -> Vec<String> {
         let known = ["!noisy.i32"];
         let body = written.trim_start_matches('!');
         if let Some(inside) = body.strip_prefix("secret<") {
@@ -283,33 +294,33 @@ impl Adviser<'_> {
         if body.starts_with("noisy.") || distance(body, "noisy.i32", 2).is_some() {
             return known.iter().map(|it| (*it).to_owned()).collect();
         }
-        near_builtin(body).into_iter().collect()
+        similar_builtin_type(body).into_iter().collect()
     }
 
-    pub(super) fn unknown_type(&mut self) {
-        let written = self.text_here();
-        let near = Self::near_types(&written);
+    pub(super) fn advise_on_unknown_type(&mut self) {
+        let written = self.problem_text();
+        let near = Self::similar_types(&written);
         let dialect = written.trim_start_matches('!').split(['.', '<']).next().unwrap_or("");
         if near.is_empty() {
-            return self.help(format!("`{dialect}` has no such type; types of MLIR itself, such as i32, are written without `!`"));
+            return self.set_help(format!("`{dialect}` has no such type; types of MLIR itself, such as i32, are written without `!`"));
         }
-        self.help(format!("Write {}", near.join(" or ")));
-        let (message, place) = (self.out.message.clone(), self.at.clone());
-        self.suggest(&near, &place);
+        self.set_help(format!("Write {}", near.join(" or ")));
+        let (message, place) = (self.out.message.clone(), self.range.clone());
+        self.suggest_names(&near, &place);
         if message.contains("only type") {
-            self.say(message);
+            self.set_message(message);
         }
     }
 
-    pub(super) fn missing_case(&mut self, at: usize, cases: &[&str]) {
+    pub(super) fn propose_cases(&mut self, at: usize, cases: &[&str]) {
         for it in cases.iter().take(3) {
-            self.insert(format!("Insert {it}"), at, format!("{it}, "));
+            self.propose_insertion(format!("Insert {it}"), at, format!("{it}, "));
         }
     }
 
-    pub(super) fn unknown_case(&mut self) {
-        let (start, line) = self.line(self.at.start);
-        let offset = self.at.start - start;
+    pub(super) fn advise_on_unknown_case(&mut self) {
+        let (start, line) = self.line_at(self.range.start);
+        let offset = self.range.start - start;
         // The problem is at the word, or at the end of the preceding text.
         let from = offset + line[offset..].len() - line[offset..].trim_start().len();
         let word: String = line[from..]
@@ -353,40 +364,40 @@ impl Adviser<'_> {
             near = cases.iter().filter(close).map(|it| (*it).to_owned()).collect();
         }
         let found = if word.is_empty() { String::new() } else { format!(", found `{word}`") };
-        self.say(format!("{}{found}", self.problem.message));
-        self.help(if near.is_empty() {
+        self.set_message(format!("{}{found}", self.problem.message));
+        self.set_help(if near.is_empty() {
             "Write one of the listed keywords".to_owned()
         } else {
             let all: Vec<String> = near.iter().map(|it| format!("`{it}`")).collect();
             format!("Did you mean {}?", words::alternatives(&all)).trim_end_matches('?').to_owned()
         });
         if word.is_empty() {
-            return self.missing_case(from, &cases);
+            return self.propose_cases(from, &cases);
         }
         let is_one = near.len() == 1;
         for it in near.into_iter().take(3) {
-            self.replace(format!("Replace by {it}"), from..from + word.len(), it);
+            self.propose_replacement(format!("Replace by {it}"), from..from + word.len(), it);
             if is_one {
-                self.sure();
+                self.mark_as_sure();
             }
         }
     }
 
-    pub(super) fn duplicate_key(&mut self) {
+    pub(super) fn advise_on_duplicate_key(&mut self) {
         let window = self.window();
-        let at = window.after(self.at.start);
-        let Some(key) = window.get(at) else { return };
+        let at = window.token_index_after(self.range.start);
+        let Some(key) = window.token(at) else { return };
         let name = window.str(key).trim_matches('"').to_owned();
         let is_same = |it: &crate::Token| window.str(*it).trim_matches('"') == name;
         let first = window.tokens[..at].iter().rev().find(|it| is_same(it)).copied();
         if let Some(first) = first {
-            self.relate(window.range(first), format!("`{name}` is given here, too"));
+            self.add_related(window.range(first), format!("`{name}` is given here, too"));
         }
-        self.help(format!("Remove or rename one of the two entries `{name}`"));
+        self.set_help(format!("Remove or rename one of the two entries `{name}`"));
         // The entry up to the next comma or brace, with the preceding comma.
         let mut depth = 0usize;
         let mut end = at;
-        while let Some(it) = window.get(end) {
+        while let Some(it) = window.token(end) {
             use crate::TokenKind as K;
             match it.kind {
                 K::LBrace | K::LSquare | K::LParen | K::Less => depth += 1,
@@ -401,10 +412,10 @@ impl Adviser<'_> {
         {
             let last = window.tokens[end - 1];
             let range = window.range(comma).start..window.range(last).end;
-            self.replace(format!("Remove the second `{name}`"), range, "");
+            self.propose_replacement(format!("Remove the second `{name}`"), range, "");
         }
         let range = window.range(key);
-        self.replace(format!("Rename the second `{name}`"), range, format!("{name}_1"));
+        self.propose_replacement(format!("Rename the second `{name}`"), range, format!("{name}_1"));
     }
 
     /// The texts of the types that may be expected in an op, the most likely first.
@@ -414,7 +425,7 @@ impl Adviser<'_> {
         let window = self.window();
         let region = self.ir.op(self.op).parent;
         let add = |ty: Type, out: &mut Vec<String>| {
-            let text = self.ir.interner.written_type_text(ty);
+            let text = self.ir.interner.insertable_type_text(ty);
             out.extend(text.filter(|it| !out.contains(it)));
         };
         let names = window.tokens.iter().filter(|it| it.kind == crate::TokenKind::Percent);
@@ -422,7 +433,8 @@ impl Adviser<'_> {
             names.map(|&it| window.str(it).trim_start_matches('%')).take(8).collect();
         let results = self.ir.op(self.op).result_names.len();
         for name in names.iter().skip(results) {
-            let value = self.ir.interner.find_name(name).and_then(|it| self.ir.visible(region, it));
+            let value =
+                self.ir.interner.find_name(name).and_then(|it| self.ir.visible_value(region, it));
             if let Some(value) = value {
                 add(self.type_of(value), &mut out);
             }

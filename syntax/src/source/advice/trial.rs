@@ -11,11 +11,11 @@ use crate::{Category, Code, Op, Problem, Source};
 const MAX_TRIALS: usize = 256;
 /// Maximum number of problems that are computed for one request. Each trial computes all problems
 /// of the text.
-const MAX_LISTED: usize = 200_000;
+const MAX_LISTED_PROBLEMS: usize = 200_000;
 
 /// The numbers of problems of a text.
 #[derive(Clone, Copy)]
-struct Tally {
+struct ProblemCounts {
     n_problems: usize,
     /// Number of problems that may hide others.
     n_blocking: usize,
@@ -31,12 +31,15 @@ impl Source {
     /// proposals of its own: applying both would change correct text. There is one exception: if
     /// the earlier proposal is unsure and the later problem has a sure one, the later problem keeps
     /// its proposals.
-    pub fn proven(&self, problems: &[&(Op, Range<usize>, Problem)]) -> Vec<Vec<Proposal>> {
+    pub fn proven_proposals(
+        &self,
+        problems: &[&(Op, Range<usize>, Problem)],
+    ) -> Vec<Vec<Proposal>> {
         let text = self.text().to_string();
         let mut copy: Option<Source> = None;
         let mut n_trials = 0;
-        let before = tally(&self.problems());
-        let most = (MAX_LISTED / before.n_problems.max(1)).clamp(1, MAX_TRIALS);
+        let before = count_problems(&self.problems());
+        let most = (MAX_LISTED_PROBLEMS / before.n_problems.max(1)).clamp(1, MAX_TRIALS);
         let mut out: Vec<Vec<Proposal>> = Vec::with_capacity(problems.len());
         // The problems that an earlier proposal removes; true if that proposal is sure.
         let mut removed: FxHashMap<usize, bool> = FxHashMap::default();
@@ -51,7 +54,9 @@ impl Source {
                 }
                 n_trials += 1;
                 let copy = copy.get_or_insert_with(|| Source::new(&text));
-                if let Some((left, gone)) = copy.after(&it, &text, before, &problems[n + 1..]) {
+                if let Some((left, gone)) =
+                    copy.try_proposal(&it, &text, before, &problems[n + 1..])
+                {
                     kept.push((left, it, gone));
                 }
             }
@@ -72,11 +77,11 @@ impl Source {
 
     /// Applies a proposal and reverts it. Returns the number of remaining problems, and the indices
     /// of those of `others` that it removes; `None` if it does not help.
-    fn after(
+    fn try_proposal(
         &mut self,
         it: &Proposal,
         text: &str,
-        before: Tally,
+        before: ProblemCounts,
         others: &[&(Op, Range<usize>, Problem)],
     ) -> Option<(usize, Vec<usize>)> {
         let mut n_new = 0;
@@ -85,7 +90,7 @@ impl Source {
             n_new += new.len();
         }
         let problems = self.problems();
-        let after = tally(&problems);
+        let after = count_problems(&problems);
         let helps = after.n_problems < before.n_problems
             || after.n_blocking < before.n_blocking && {
                 let (first, last) = (it.edits.first()?, it.edits.last()?);
@@ -110,9 +115,12 @@ impl Source {
     }
 }
 
-fn tally(problems: &[(Op, Range<usize>, Problem)]) -> Tally {
+fn count_problems(problems: &[(Op, Range<usize>, Problem)]) -> ProblemCounts {
     let is_blocking = |it: &&(Op, Range<usize>, Problem)| it.2.category() != Category::Structure;
-    Tally { n_problems: problems.len(), n_blocking: problems.iter().filter(is_blocking).count() }
+    ProblemCounts {
+        n_problems: problems.len(),
+        n_blocking: problems.iter().filter(is_blocking).count(),
+    }
 }
 
 /// Returns true if the edits are in order, disjoint and on character boundaries.

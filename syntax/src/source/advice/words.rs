@@ -18,7 +18,7 @@ fn has_subject(message: &str) -> bool {
 }
 
 /// Adds the op as the subject of a message; `None` if the message already has a subject.
-pub(super) fn with_subject(message: &str, op: Option<&str>) -> Option<String> {
+pub(super) fn add_subject(message: &str, op: Option<&str>) -> Option<String> {
     let op = op?;
     if has_subject(message) {
         return None;
@@ -58,7 +58,7 @@ pub(super) fn remedy(code: Code) -> Option<String> {
 }
 
 /// A number with a noun: `1 operand`, `2 operands`.
-pub(super) fn count(n: usize, thing: &str) -> String {
+pub(super) fn count_text(n: usize, thing: &str) -> String {
     if n == 1 { format!("{n} {thing}") } else { format!("{n} {thing}s") }
 }
 

@@ -204,26 +204,26 @@ const WORDS: &[(&str, &str)] = &[
 
 /// An edit of a structured program.
 #[derive(Clone, Debug)]
-enum Change {
+enum RandomEdit {
     /// The index of a line, the number of lines to remove, and the index of the line to insert.
     Lines(usize, usize, Option<usize>),
     /// The occurrence of a word, and the index of its replacement.
     Word(usize, usize),
 }
 
-fn change(n_lines: usize, n_words: usize) -> impl Strategy<Value = Change> {
+fn random_edit(n_lines: usize, n_words: usize) -> impl Strategy<Value = RandomEdit> {
     prop_oneof![
         (0..64usize, 0..3usize, prop::option::weighted(0.8, 0..n_lines))
-            .prop_map(|(at, remove, line)| Change::Lines(at, remove, line)),
-        (0..64usize, 0..n_words).prop_map(|(at, word)| Change::Word(at, word)),
+            .prop_map(|(at, remove, line)| RandomEdit::Lines(at, remove, line)),
+        (0..64usize, 0..n_words).prop_map(|(at, word)| RandomEdit::Word(at, word)),
     ]
 }
 
-impl Change {
+impl RandomEdit {
     fn apply(self, source: &mut Source, lines: &[&str], words: &[(&str, &str)]) {
         let text = source.text().to_string();
         match self {
-            Change::Lines(at, remove, line) => {
+            RandomEdit::Lines(at, remove, line) => {
                 let starts: Vec<usize> =
                     std::iter::once(0).chain(text.match_indices('\n').map(|it| it.0 + 1)).collect();
                 let at = at % starts.len();
@@ -231,7 +231,7 @@ impl Change {
                 let insert = line.map_or(String::new(), |it| format!("{}\n", lines[it]));
                 edit(source, starts[at], starts[to] - starts[at], &insert);
             }
-            Change::Word(at, word) => {
+            RandomEdit::Word(at, word) => {
                 let (from, to) = words[word];
                 let places: Vec<usize> = text.match_indices(from).map(|it| it.0).collect();
                 if let Some(&at) = places.get(at % places.len().max(1)) {
@@ -320,8 +320,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn edited_aliases_mean_what_they_would_if_read_anew(
-        changes in prop::collection::vec(change(ALIAS_LINES.len(), ALIAS_WORDS.len()), 1..12),
+    fn edited_aliases_equal_a_new_parse(
+        changes in prop::collection::vec(random_edit(ALIAS_LINES.len(), ALIAS_WORDS.len()), 1..12),
     ) {
         let mut source = Source::new(ALIASED);
         for change in changes {
@@ -334,8 +334,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn edited_lines_are_verified_as_if_read_anew(
-        changes in prop::collection::vec(change(LINES.len(), WORDS.len()), 1..12),
+    fn edited_lines_equal_a_new_parse(
+        changes in prop::collection::vec(random_edit(LINES.len(), WORDS.len()), 1..12),
     ) {
         let mut source = Source::new(STRUCTURED);
         for change in changes {
@@ -348,7 +348,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn edited_equals_parsed_anew(edits in prop::collection::vec((0.0..1.0f64, 0..24usize, snippet()), 1..14)) {
+    fn edited_text_equals_a_new_parse(edits in prop::collection::vec((0.0..1.0f64, 0..24usize, snippet()), 1..14)) {
         let mut source = Source::new(PROGRAM);
         for (at, remove, insert) in edits {
             let text = source.text().to_string();
@@ -365,14 +365,14 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read(text in "\\PC{0,80}", junk in prop::collection::vec(snippet(), 0..40)) {
+    fn reads_random_text(text in "\\PC{0,80}", junk in prop::collection::vec(snippet(), 0..40)) {
         let text = text + &junk.concat();
         check_ranges(&Source::new(&text));
     }
 }
 
 #[test]
-fn what_is_open_before_a_split_line_may_close_behind_it() {
+fn updates_brackets_that_extend_across_a_split_line() {
     let text =
         "func.func @f() {\n  return\n}\n#a = #foo.bar<// -----\n#b = a<1>\nx.y\n// -----\nx.z\n";
     let at = text.find("a<1>").expect("there");
@@ -383,7 +383,7 @@ fn what_is_open_before_a_split_line_may_close_behind_it() {
 }
 
 #[test]
-fn too_few_operands_for_one_map_are_no_panic_where_the_other_is_unknown() {
+fn missing_map_operands_cause_no_panic() {
     let text = "#low = affine_map<(d0) -> (d0)>
 \"affine.parallel\"() <{lowerBoundsGroups = dense<1> : tensor<1xi32>, lowerBoundsMap = #low, reductions = [], steps = [1], \
                 upperBoundsGroups = dense<1> : tensor<1xi32>, upperBoundsMap = #none}> ({

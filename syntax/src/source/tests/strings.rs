@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use crate::print::{self, Style};
-use crate::string::{bytes_of, unquoted};
+use crate::string::{bytes_of_text, unquoted};
 use crate::{Ir, Op, Source};
 
 /// Prints a text in the generic and in the custom form.
@@ -25,7 +25,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn a_byte_that_is_not_utf8_stays_one() {
+fn keeps_bytes_that_are_not_utf8() {
     check("module attributes {t.a = \"\\FF\"} {}", "t.a = \"\\FF\"");
     check("module attributes {t.a = \"\\\\FF\"} {}", "t.a = \"\\\\FF\"");
     check("module attributes {t.a = \"\\61\\FF\\C3\\A9\\n\"} {}", "t.a = \"a\\FF\\C3\\A9\\0A\"");
@@ -44,7 +44,7 @@ fn a_byte_that_is_not_utf8_stays_one() {
 }
 
 #[test]
-fn a_visibility_that_no_keyword_says_is_printed_in_the_generic_form() {
+fn prints_unknown_visibilities_in_generic_form() {
     let text = "\"builtin.module\"() ({}) {sym_visibility = \"\\FF\"} : () -> ()";
     let style = Style { is_custom: true, ..Style::default() };
     let printed = print::document(&Source::new(text).into_ir(), style);
@@ -52,7 +52,7 @@ fn a_visibility_that_no_keyword_says_is_printed_in_the_generic_form() {
 }
 
 #[test]
-fn two_spellings_of_a_symbol_are_one() {
+fn different_spellings_of_a_symbol_are_equal() {
     for (definition, uses) in [
         ("@a", "@\"\\61\""),
         ("@\"\\61\"", "@a"),
@@ -232,7 +232,7 @@ proptest! {
         let (one, other) = (literal(&choices), literal(&others));
         let text = unquoted(&one);
         prop_assert_eq!(&text, &unquoted(&other));
-        prop_assert_eq!(&*bytes_of(&text), &bytes[..]);
+        prop_assert_eq!(&*bytes_of_text(&text), &bytes[..]);
         let text = format!(
             "module attributes {{t.a = {one}, t.b = {other}, t.r = dense_resource<{one}> : tensor<1xi8>, t.z = {{\"k\" = 1}}}} {{
   \"t.def\"() <{{sym_name = {one}}}> : () -> ()

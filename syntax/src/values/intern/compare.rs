@@ -12,12 +12,17 @@ impl Interner {
     /// types and attributes of other dialects. Compares each pair of parts once, even if they are
     /// used repeatedly, and uses no recursion.
     pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
-        let mut it = Comparison { interner: self, open: Vec::new(), seen: FxHashSet::default() };
-        it.open.push(Pair::Types(a, b));
-        while let Some(pair) = it.open.pop() {
+        let mut it =
+            Comparison { interner: self, worklist: Vec::new(), seen: FxHashSet::default() };
+        it.worklist.push(ComparedPair::Types(a, b));
+        while let Some(pair) = it.worklist.pop() {
             let is_same = match pair {
-                Pair::Types(a, b) => a == b || !it.seen.insert(pair) || it.types(a, b),
-                Pair::Attrs(a, b) => a == b || !it.seen.insert(pair) || it.attrs(a, b),
+                ComparedPair::Types(a, b) => {
+                    a == b || !it.seen.insert(pair) || it.are_equal_types(a, b)
+                }
+                ComparedPair::Attrs(a, b) => {
+                    a == b || !it.seen.insert(pair) || it.are_equal_attrs(a, b)
+                }
             };
             if !is_same {
                 return false;
@@ -29,135 +34,141 @@ impl Interner {
 
 /// Two corresponding parts of the compared types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Pair {
+enum ComparedPair {
     Types(Type, Type),
     Attrs(Attr, Attr),
 }
 
 /// A comparison of two types. Each method returns true if two parts are equal except for their
-/// nested parts, which are added to `open`.
+/// nested parts, which are added to `worklist`.
 struct Comparison<'a> {
     interner: &'a Interner,
-    open: Vec<Pair>,
-    seen: FxHashSet<Pair>,
+    worklist: Vec<ComparedPair>,
+    seen: FxHashSet<ComparedPair>,
 }
 
 impl Comparison<'_> {
-    fn types(&mut self, a: Type, b: Type) -> bool {
+    fn are_equal_types(&mut self, a: Type, b: Type) -> bool {
         match (self.interner.type_data(a), self.interner.type_data(b)) {
-            (TypeData::Dialect(a), TypeData::Dialect(b)) => self.texts(*a, *b),
-            (TypeData::Complex(a), TypeData::Complex(b)) => self.later(Pair::Types(*a, *b)),
-            (TypeData::Tuple(a), TypeData::Tuple(b)) => self.type_lists(a, b),
+            (TypeData::Dialect(a), TypeData::Dialect(b)) => self.are_equal_texts(*a, *b),
+            (TypeData::Complex(a), TypeData::Complex(b)) => self.defer(ComparedPair::Types(*a, *b)),
+            (TypeData::Tuple(a), TypeData::Tuple(b)) => self.are_equal_type_lists(a, b),
             (
                 TypeData::Function { inputs, results },
                 TypeData::Function { inputs: other_inputs, results: other_results },
-            ) => self.type_lists(inputs, other_inputs) && self.type_lists(results, other_results),
+            ) => {
+                self.are_equal_type_lists(inputs, other_inputs)
+                    && self.are_equal_type_lists(results, other_results)
+            }
             (
                 TypeData::Vector { dims, element },
                 TypeData::Vector { dims: other_dims, element: other },
-            ) => dims == other_dims && self.later(Pair::Types(*element, *other)),
+            ) => dims == other_dims && self.defer(ComparedPair::Types(*element, *other)),
             (
                 TypeData::Tensor { dims, element, encoding },
                 TypeData::Tensor { dims: other_dims, element: other, encoding: other_encoding },
             ) => {
                 let same_encoding = match (encoding, other_encoding) {
-                    (Some(a), Some(b)) => self.later(Pair::Attrs(*a, *b)),
+                    (Some(a), Some(b)) => self.defer(ComparedPair::Attrs(*a, *b)),
                     (a, b) => a == b,
                 };
-                same_encoding && dims == other_dims && self.later(Pair::Types(*element, *other))
+                same_encoding
+                    && dims == other_dims
+                    && self.defer(ComparedPair::Types(*element, *other))
             }
             (
                 TypeData::MemRef { dims, element, rest },
                 TypeData::MemRef { dims: other_dims, element: other, rest: other_rest },
             ) => {
                 dims == other_dims
-                    && self.attr_lists(rest, other_rest)
-                    && self.later(Pair::Types(*element, *other))
+                    && self.are_equal_attr_lists(rest, other_rest)
+                    && self.defer(ComparedPair::Types(*element, *other))
             }
             _ => false,
         }
     }
 
     /// Adds two parts that must be compared later. Always returns true.
-    fn later(&mut self, pair: Pair) -> bool {
-        self.open.push(pair);
+    fn defer(&mut self, pair: ComparedPair) -> bool {
+        self.worklist.push(pair);
         true
     }
 
-    fn type_lists(&mut self, a: &[Type], b: &[Type]) -> bool {
-        self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Types(*a, *b)));
+    fn are_equal_type_lists(&mut self, a: &[Type], b: &[Type]) -> bool {
+        self.worklist.extend(a.iter().zip(b).map(|(a, b)| ComparedPair::Types(*a, *b)));
         a.len() == b.len()
     }
 
-    fn attr_lists(&mut self, a: &[Attr], b: &[Attr]) -> bool {
-        self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Attrs(*a, *b)));
+    fn are_equal_attr_lists(&mut self, a: &[Attr], b: &[Attr]) -> bool {
+        self.worklist.extend(a.iter().zip(b).map(|(a, b)| ComparedPair::Attrs(*a, *b)));
         a.len() == b.len()
     }
 
-    fn attrs(&mut self, a: Attr, b: Attr) -> bool {
+    fn are_equal_attrs(&mut self, a: Attr, b: Attr) -> bool {
         match (self.interner.attr_data(a), self.interner.attr_data(b)) {
             (AttrData::Text(a, ty), AttrData::Text(b, other)) => {
                 let same_type = match (*ty, *other) {
-                    (Some(a), Some(b)) => self.later(Pair::Types(a, b)),
+                    (Some(a), Some(b)) => self.defer(ComparedPair::Types(a, b)),
                     (a, b) => a == b,
                 };
-                same_type && self.texts(*a, *b)
+                same_type && self.are_equal_texts(*a, *b)
             }
             (AttrData::Elements(a, ty), AttrData::Elements(b, other)) => {
-                self.texts(*a, *b) && self.later(Pair::Types(*ty, *other))
+                self.are_equal_texts(*a, *b) && self.defer(ComparedPair::Types(*ty, *other))
             }
             (AttrData::Int { value: a, ty }, AttrData::Int { value: b, ty: other }) => {
-                a == b && self.later(Pair::Types(*ty, *other))
+                a == b && self.defer(ComparedPair::Types(*ty, *other))
             }
-            (AttrData::Type(a), AttrData::Type(b)) => self.later(Pair::Types(*a, *b)),
-            (AttrData::Array(a), AttrData::Array(b)) => self.attr_lists(a, b),
+            (AttrData::Type(a), AttrData::Type(b)) => self.defer(ComparedPair::Types(*a, *b)),
+            (AttrData::Array(a), AttrData::Array(b)) => self.are_equal_attr_lists(a, b),
             (AttrData::Dict(a), AttrData::Dict(b)) => {
-                self.open.extend(a.iter().zip(b).map(|(a, b)| Pair::Attrs(a.1, b.1)));
+                self.worklist.extend(a.iter().zip(b).map(|(a, b)| ComparedPair::Attrs(a.1, b.1)));
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0)
             }
             _ => false,
         }
     }
 
-    fn texts(&self, a: Name, b: Name) -> bool {
-        let [a, b] = [a, b].map(|it| Pieces { rest: self.interner.str(it), in_word: false });
+    fn are_equal_texts(&self, a: Name, b: Name) -> bool {
+        let [a, b] =
+            [a, b].map(|it| ComparableTokens { rest: self.interner.str(it), is_in_word: false });
         a.eq(b)
     }
 }
 
 /// The tokens of a text for comparison: its characters without blanks, and its floats by value,
 /// because a dialect's printer may print `2.0` as `2.000000e+00`.
-struct Pieces<'a> {
+struct ComparableTokens<'a> {
     rest: &'a str,
     /// True if the next character may continue a word. The digits of a word are not a number.
-    in_word: bool,
+    is_in_word: bool,
 }
 
 #[derive(PartialEq)]
-enum Piece<'a> {
+enum ComparableToken<'a> {
     Character(char),
     String(&'a str),
     Float(f64),
 }
 
-impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
+impl<'a> Iterator for ComparableTokens<'a> {
+    type Item = ComparableToken<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<ComparableToken<'a>> {
         let text = self.rest.trim_start();
         let first = text.chars().next()?;
-        let in_word = self.in_word && text.len() == self.rest.len();
+        let in_word = self.is_in_word && text.len() == self.rest.len();
         let (len, piece) = match first {
             '"' => {
                 let len = string_len(text);
-                (len, Piece::String(&text[..len]))
+                (len, ComparableToken::String(&text[..len]))
             }
             '0'..='9' if !in_word && let (len, true) = number_end(text.as_bytes(), 0) => {
-                (len, Piece::Float(text[..len].parse().unwrap_or(f64::NAN)))
+                (len, ComparableToken::Float(text[..len].parse().unwrap_or(f64::NAN)))
             }
-            it => (it.len_utf8(), Piece::Character(it)),
+            it => (it.len_utf8(), ComparableToken::Character(it)),
         };
-        self.in_word = first.is_alphanumeric() || first == '_';
+        self.is_in_word = first.is_alphanumeric() || first == '_';
         self.rest = &text[len..];
         Some(piece)
     }

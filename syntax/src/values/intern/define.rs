@@ -1,27 +1,27 @@
 //! Prints the definitions of the names of long types and attributes.
 
 use super::AttrData;
-use super::long::Long;
-use super::text::{Text, Types};
+use super::long::TypeOrAttr;
+use super::text::{NumberTypes, TextPrinter};
 
-impl Text<'_> {
+impl TextPrinter<'_> {
     /// Returns the definitions of all printed names, and of the names that these definitions use.
     /// Each name is defined before its uses.
     pub(crate) fn long_definitions(&mut self) -> String {
         let body = std::mem::take(&mut self.out);
         let (mut lines, mut parts) = (Vec::new(), Vec::new());
         // Names that are first used in a definition are appended to `order`.
-        while let Some(&what) = self.long.as_ref().and_then(|it| it.order.get(lines.len())) {
-            if let Some(long) = &mut self.long {
-                long.said.clear();
+        while let Some(&what) = self.long_names.as_ref().and_then(|it| it.order.get(lines.len())) {
+            if let Some(long) = &mut self.long_names {
+                long.used.clear();
                 self.out.push_str(&long.names[lines.len()]);
             }
             self.push(" = ");
-            self.define(what);
+            self.write_definition(what);
             self.push("\n");
             lines.push(std::mem::take(&mut self.out));
             parts.push(
-                self.long.as_mut().map(|it| std::mem::take(&mut it.said)).unwrap_or_default(),
+                self.long_names.as_mut().map(|it| std::mem::take(&mut it.used)).unwrap_or_default(),
             );
         }
         let mut out = String::new();
@@ -42,16 +42,16 @@ impl Text<'_> {
     }
 
     /// Writes the definition of a name.
-    fn define(&mut self, what: Long) {
+    fn write_definition(&mut self, what: TypeOrAttr) {
         match what {
-            Long::Type(ty) => self.spelled_type(ty),
-            Long::Attr(attr) => match self.interner.attr_data(attr) {
+            TypeOrAttr::Type(ty) => self.type_without_name(ty),
+            TypeOrAttr::Attr(attr) => match self.interner.attr_data(attr) {
                 AttrData::Location(parts) => {
                     self.push("loc(");
                     self.location(parts);
                     self.push(")");
                 }
-                _ => self.spelled_attr(attr, Types::All),
+                _ => self.attr_without_name(attr, NumberTypes::All),
             },
         }
     }
@@ -66,7 +66,12 @@ mod tests {
 
     /// A program with `n` aliases, each of which uses the previous one twice. `LAST` is replaced by
     /// the number of the previous alias, in `program` by that of the last one.
-    fn doubled(first: &str, next: impl Fn(usize) -> String, program: &str, n: usize) -> String {
+    fn program_of_nested_aliases(
+        first: &str,
+        next: impl Fn(usize) -> String,
+        program: &str,
+        n: usize,
+    ) -> String {
         let mut text = format!("{first}\n");
         for it in 1..=n {
             let _ = writeln!(text, "{}", next(it).replace("LAST", &(it - 1).to_string()));
@@ -101,13 +106,13 @@ func.func @f(%x: !tLAST) -> !tLAST {
 }
 ";
         vec![
-            doubled("!t0 = i32", tuple, types, n),
-            doubled("!t0 = i32", function, types, n),
-            doubled("!t0 = i32", tensor, types, n),
-            doubled("#a0 = 1 : i32", list, attrs, n),
-            doubled("#a0 = {x = @f}", dict, attrs, n),
-            doubled("#l0 = loc(\"f\":1:2)", fused, locations, n),
-            doubled("#l0 = loc(\"f\":1:2)", calls, locations, n),
+            program_of_nested_aliases("!t0 = i32", tuple, types, n),
+            program_of_nested_aliases("!t0 = i32", function, types, n),
+            program_of_nested_aliases("!t0 = i32", tensor, types, n),
+            program_of_nested_aliases("#a0 = 1 : i32", list, attrs, n),
+            program_of_nested_aliases("#a0 = {x = @f}", dict, attrs, n),
+            program_of_nested_aliases("#l0 = loc(\"f\":1:2)", fused, locations, n),
+            program_of_nested_aliases("#l0 = loc(\"f\":1:2)", calls, locations, n),
         ]
     }
 
@@ -134,7 +139,7 @@ func.func @f(%x: !tLAST) -> !tLAST {
     }
 
     #[test]
-    fn aliases_of_aliases_cost_what_they_say() {
+    fn prints_nested_aliases_in_proportion_to_the_text() {
         for style in styles() {
             for text in programs(60) {
                 let once = printed(&text, style);
@@ -148,7 +153,7 @@ func.func @f(%x: !tLAST) -> !tLAST {
     }
 
     #[test]
-    fn what_is_in_proportion_is_spelled_out() {
+    fn prints_short_programs_without_aliases() {
         for style in styles() {
             for text in programs(4) {
                 let once = printed(&text, style);
@@ -184,13 +189,14 @@ func.func @f(%x: !tLAST) -> !tLAST {
     #[test]
     fn a_chain_of_aliases_costs_no_stack() {
         let tuple = |it| format!("!t{it} = tuple<!tLAST>");
-        let text = doubled("!t0 = i32", tuple, "func.func private @f(!tLAST)\n", 20_000);
+        let text =
+            program_of_nested_aliases("!t0 = i32", tuple, "func.func private @f(!tLAST)\n", 20_000);
         let style = Style { is_custom: true, ..Style::default() };
         let once = printed(&text, style);
         assert_eq!(printed(&once, style), once);
         // A print of a single op has no place to define names.
         let ir = Source::new(&text).into_ir();
         let op = ir.functions()[0];
-        assert_eq!(print::op_with_names(&ir, op, style, &print::Names::default()), None);
+        assert_eq!(print::op_with_names(&ir, op, style, &print::PrintedNames::default()), None);
     }
 }

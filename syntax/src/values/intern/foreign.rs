@@ -3,17 +3,17 @@
 //!
 //! A tool without the dialect prints the body unchanged, including blanks, line ends and `//`. A
 //! tool with the dialect parses and reprints it. This module applies the usual changes of a
-//! reprint: blanks ([`respace`]), and for some types and attributes the changes in the tables
+//! reprint: blanks ([`normalize_blanks`]), and for some types and attributes the changes in the tables
 //! below. Each row is a fact about the dialect's printer.
 
 use crate::Tool;
-use crate::identifier::{prefixed_len, word_len};
+use crate::identifier::{suffix_id_len, word_len};
 use crate::namespace::is_read_by_mlir;
 use crate::string::string_len;
 
 /// The dialects of `heir-opt --show-dialects` (LLVM 24).
 #[rustfmt::skip]
-const HEIR: &[&str] = &[
+const HEIR_DIALECTS: &[&str] = &[
     "affine", "arith", "bgv", "bufferization", "builtin", "cggi", "cheddar", "ckks", "comb", "debug", "emitc", "func",
     "jaxite", "jaxiteword", "kernel", "key_mgmt", "lattigo", "linalg", "llvm", "lwe", "math", "math_ext", "memref",
     "mgmt", "mod_arith", "openfhe", "orion", "polynomial", "poulpy", "preprocessing", "random", "rns", "rotom", "scf",
@@ -22,7 +22,7 @@ const HEIR: &[&str] = &[
 
 /// Attributes whose printer omits a prefix of a parameter: the attribute, the prefix, and true if
 /// the brackets after the prefix are omitted, too.
-const BARE: &[(&str, &str, bool)] = &[
+const OMITTED_PREFIXES: &[(&str, &str, bool)] = &[
     ("#polynomial.ring", "#polynomial.int_polynomial", false),
     ("#polynomial.ring", "#polynomial.float_polynomial", false),
     ("#rotom.layout", "#rotom.dim", true),
@@ -30,7 +30,7 @@ const BARE: &[(&str, &str, bool)] = &[
 ];
 
 /// Parameters that are omitted if they have their default value.
-const DEFAULTS: &[(&str, &[&str])] = &[
+const OMITTED_DEFAULTS: &[(&str, &[&str])] = &[
     (
         "#omp.flags",
         &[
@@ -47,7 +47,7 @@ const DEFAULTS: &[(&str, &[&str])] = &[
 ];
 
 /// Named parameters that are always printed in this order.
-const ORDER: &[(&str, &[&str])] = &[
+const PARAMETER_ORDER: &[(&str, &[&str])] = &[
     ("#gpu.loop_dim_map", &["processor", "map", "bound"]),
     ("test.type_with_format", &["three", "two"]),
 ];
@@ -57,26 +57,26 @@ pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     let name = text.strip_prefix('#').unwrap_or(text);
     let dialect = &name[..name.find(['.', '<']).unwrap_or(name.len())];
     // Types and attributes of `arith` are parsed elsewhere and already have their canonical text.
-    let is_respaced = knows(tool, dialect) && dialect != "arith";
+    let is_respaced = is_parsed_by(tool, dialect) && dialect != "arith";
     let Some(open) = text.find('<').filter(|_| is_respaced) else {
         out.push_str(text);
         return;
     };
     let head = &text[..open];
-    let mut body = respace(&text[open..], head);
-    for (of, defaults) in DEFAULTS {
+    let mut body = normalize_blanks(&text[open..], head);
+    for (of, defaults) in OMITTED_DEFAULTS {
         if *of == head {
             for it in *defaults {
                 body = body.replacen(&format!(", {it}"), "", 1).replacen(it, "", 1);
             }
         }
     }
-    if let Some((_, names)) = ORDER.iter().find(|it| it.0 == head) {
-        body = ordered(&body, names);
+    if let Some((_, names)) = PARAMETER_ORDER.iter().find(|it| it.0 == head) {
+        body = sort_parameters(&body, names);
     }
     match dialect {
-        "sparse_tensor" => body = renamed_dims(&without_levels(&body)),
-        "polynomial" => body = sorted_terms(&body, &head[head.find('.').unwrap_or(0)..]),
+        "sparse_tensor" => body = rename_dims(&remove_level_names(&body)),
+        "polynomial" => body = sort_terms(&body, &head[head.find('.').unwrap_or(0)..]),
         // The printer replaces these numbers by letters.
         "rotom" => body = body.replace("[-1:", "[R:").replace("[-2:", "[G:"),
         _ => {}
@@ -85,10 +85,10 @@ pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     out.push_str(&body);
 }
 
-fn knows(tool: Tool, dialect: &str) -> bool {
+fn is_parsed_by(tool: Tool, dialect: &str) -> bool {
     match tool {
         Tool::Mlir19 => is_read_by_mlir(dialect),
-        Tool::Heir24 => HEIR.contains(&dialect),
+        Tool::Heir24 => HEIR_DIALECTS.contains(&dialect),
     }
 }
 
@@ -98,7 +98,7 @@ const BRACKETS: &[char] = &['<', '>', '(', ')', '[', ']', '{', '}', '"'];
 /// Returns the body of a type or attribute with one blank wherever MLIR's printers write one: after
 /// a comma, around an equals sign (except in SPIR-V), before a colon that is followed by a blank,
 /// never next to brackets other than braces, and otherwise where the text has blanks.
-fn respace(text: &str, head: &str) -> String {
+fn normalize_blanks(text: &str, head: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     // The type or attribute of each open bracket.
@@ -146,10 +146,10 @@ fn respace(text: &str, head: &str) -> String {
                 heads.pop();
             }
             b'#' | b'!' => {
-                at += prefixed_len(&text[at..]);
+                at += suffix_id_len(&text[at..]);
                 word = &text[start..at];
                 if let Some((_, _, no_brackets)) =
-                    BARE.iter().find(|it| it.0 == around && it.1 == word)
+                    OMITTED_PREFIXES.iter().find(|it| it.0 == around && it.1 == word)
                     && bytes.get(at) == Some(&b'<')
                 {
                     if *no_brackets && let Some(len) = text[at..].find('>') {
@@ -198,7 +198,7 @@ fn respace(text: &str, head: &str) -> String {
 
 /// Sorts the parameters of `<a, x = 1, y = 2>` that have these names in this order, after the
 /// others.
-fn ordered(body: &str, names: &[&str]) -> String {
+fn sort_parameters(body: &str, names: &[&str]) -> String {
     let Some(inner) = body.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
         return body.to_owned();
     };
@@ -231,7 +231,7 @@ fn ordered(body: &str, names: &[&str]) -> String {
 
 /// Sorts the terms of polynomials by their exponents. `head` is the name of the type or attribute,
 /// starting with the dot.
-fn sorted_terms(body: &str, head: &str) -> String {
+fn sort_terms(body: &str, head: &str) -> String {
     let exponent = |term: &str| match term.split_once('x') {
         None => 0,
         Some((_, power)) => {
@@ -260,7 +260,7 @@ fn sorted_terms(body: &str, head: &str) -> String {
 
 /// Removes the names of levels from a sparse encoding: `{l0} (d0 = l0) -> (l0 = d0 : dense)` is
 /// printed as `(d0) -> (d0 : dense)`.
-fn without_levels(body: &str) -> String {
+fn remove_level_names(body: &str) -> String {
     let Some(open) = body.find("map = {").map(|it| it + 6) else { return body.to_owned() };
     let Some(close) = body[open..].find('}').map(|it| open + it) else { return body.to_owned() };
     let mut rest = body[close + 1..].trim_start().to_owned();
@@ -271,7 +271,7 @@ fn without_levels(body: &str) -> String {
 }
 
 /// Renames the dimensions of a sparse encoding to `d0`, `d1`, and so on, as its printer does.
-fn renamed_dims(body: &str) -> String {
+fn rename_dims(body: &str) -> String {
     let Some(open) =
         body.find("map = ").map(|it| it + 6).and_then(|it| Some(it + body[it..].find('(')?))
     else {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_stand_where_printers_put_them() {
+    fn places_blanks_as_printers_do() {
         check("#llvm.b<\n  x=1,y = \"a  b\" >", "#llvm.b<x = 1, y = \"a  b\">");
         check("spirv.ptr<vector<4xi32>,Function>", "spirv.ptr<vector<4xi32>, Function>");
         check(
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_printers_of_some_dialects_change() {
+    fn applies_the_changes_of_dialect_printers() {
         check_as(
             Tool::Heir24,
             "#rotom.layout<n = 4, dims = [#rotom.dim<[0:4:1]>]>",
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_leaves_alone_what_it_does_not_know() {
+    fn keeps_bodies_of_unknown_dialects() {
         // In a body that is not parsed, `//` does not start a comment, and line ends and blanks are
         // kept.
         for text in ["#a.b< \"//>\"  x //: 1\n , 0x10>", "array<//x: 1>", "#a<(b,\n//c)>"] {

@@ -12,11 +12,11 @@ use super::{AttrData, Interner, TypeData};
 use crate::{Attr, Type};
 
 /// Types and attributes longer than this get a name.
-pub(super) const LONG: usize = 128;
+pub(super) const MAX_INLINE_LEN: usize = 128;
 
 /// A type or an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Long {
+pub(crate) enum TypeOrAttr {
     Type(Type),
     Attr(Attr),
 }
@@ -24,27 +24,27 @@ pub(crate) enum Long {
 /// The names that are used in a print, in the order of their first use.
 #[derive(Debug, Default)]
 pub(crate) struct LongNames {
-    pub(super) order: Vec<Long>,
+    pub(super) order: Vec<TypeOrAttr>,
     /// For each visited type or attribute, the index in `order`; `None` if it is short.
-    pub(super) places: FxHashMap<Long, Option<usize>>,
+    pub(super) indices: FxHashMap<TypeOrAttr, Option<usize>>,
     /// Number of named types, and of named attributes.
-    n: [usize; 2],
+    n_named: [usize; 2],
     pub(super) names: Vec<String>,
     /// The indices of the names that were printed since this list was cleared.
-    pub(super) said: Vec<usize>,
+    pub(super) used: Vec<usize>,
 }
 
 impl LongNames {
     /// Adds a type or attribute; it gets a name if it is long.
-    pub(super) fn add(&mut self, what: Long, is_long: bool) -> Option<usize> {
+    pub(super) fn add(&mut self, what: TypeOrAttr, is_long: bool) -> Option<usize> {
         let place = is_long.then_some(self.order.len());
-        self.places.insert(what, place);
+        self.indices.insert(what, place);
         if is_long {
             let (stem, n) = match what {
-                Long::Type(_) => ("!type", &mut self.n[0]),
-                Long::Attr(_) => ("#attr", &mut self.n[1]),
+                TypeOrAttr::Type(_) => ("!type", &mut self.n_named[0]),
+                TypeOrAttr::Attr(_) => ("#attr", &mut self.n_named[1]),
             };
-            self.names.push(numbered(stem, *n));
+            self.names.push(alias_name(stem, *n));
             self.order.push(what);
             *n += 1;
         }
@@ -52,8 +52,8 @@ impl LongNames {
     }
 }
 
-/// The name of alias number `n`; the first one has no number.
-pub(crate) fn numbered(stem: &str, n: usize) -> String {
+/// The name of alias number `n_named`; the first one has no number.
+pub(crate) fn alias_name(stem: &str, n: usize) -> String {
     if n == 0 { stem.to_owned() } else { format!("{stem}{n}") }
 }
 

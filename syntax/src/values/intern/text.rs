@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
-use super::long::{LONG, Long, LongNames, numbered};
+use super::long::{LongNames, MAX_INLINE_LEN, TypeOrAttr, alias_name};
 use super::{AttrData, Dim, Interner, LocationPart, Sign, TypeData, foreign};
 use crate::float::float_text;
-use crate::identifier::is_bare;
+use crate::identifier::is_bare_id;
 use crate::string::push_quoted;
 use crate::{Attr, Name, Tool, Type};
 
@@ -21,21 +21,21 @@ pub(crate) struct AliasNames {
 
 impl AliasNames {
     /// Returns the name of a map or set; creates it on first use.
-    fn of(&mut self, attr: Attr, is_set: bool) -> String {
+    fn name_of(&mut self, attr: Attr, is_set: bool) -> String {
         let list = if is_set { &mut self.sets } else { &mut self.maps };
         let n = *self.numbers.entry(attr).or_insert_with(|| {
             list.push(attr);
             list.len() as u32 - 1
         });
-        numbered(if is_set { "set" } else { "map" }, n as usize)
+        alias_name(if is_set { "set" } else { "map" }, n as usize)
     }
 }
 
 /// Approximate maximum length of a type or attribute in a message, in bytes.
-const SHORT: usize = 160;
+const MAX_MESSAGE_TYPE_LEN: usize = 160;
 
 /// Replaces the omitted part of a text.
-const CUT: &str = "...";
+const ELLIPSIS: &str = "...";
 
 /// Shortens a text to approximately `most` bytes: its start and its end.
 fn cut_in_the_middle(text: String, most: usize) -> String {
@@ -44,7 +44,7 @@ fn cut_in_the_middle(text: String, most: usize) -> String {
     }
     let start = floor_char_boundary(&text, most * 2 / 3);
     let end = floor_char_boundary(&text, text.len() - most / 3);
-    format!("{}{CUT}{}", &text[..start], &text[end..])
+    format!("{}{ELLIPSIS}{}", &text[..start], &text[end..])
 }
 
 /// The largest index up to `at` that is a character boundary. The standard library has the same
@@ -58,15 +58,15 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
 }
 
 /// Maximum width to which `format!` pads; it panics for larger widths.
-pub const MOST_PADDING: usize = u16::MAX as usize;
+pub const MAX_PADDING: usize = u16::MAX as usize;
 
 /// A writer that fails once a limit is exceeded.
-struct Within<'a> {
+struct BoundedWriter<'a> {
     out: &'a mut String,
     limit: usize,
 }
 
-impl std::fmt::Write for Within<'_> {
+impl std::fmt::Write for BoundedWriter<'_> {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.out.push_str(text);
         if self.out.len() > self.limit { Err(std::fmt::Error) } else { Ok(()) }
@@ -75,7 +75,7 @@ impl std::fmt::Write for Within<'_> {
 
 /// Prints types and attributes into a string, optionally with a limit on its length.
 #[derive(Debug)]
-pub(crate) struct Text<'a> {
+pub(crate) struct TextPrinter<'a> {
     pub(crate) interner: &'a Interner,
     pub(crate) out: String,
     /// The tool whose spelling of types and attributes of other dialects is used; `None`: they are
@@ -87,33 +87,33 @@ pub(crate) struct Text<'a> {
     limit: usize,
     /// If the limit is reached, it is raised once, in proportion to this number of printed items;
     /// `None`: the limit is final.
-    n_things: Option<usize>,
+    n_printed: Option<usize>,
     /// True if strings, maps and sets may be cut in the middle when the limit is reached.
-    cuts_inside: bool,
+    may_cut_inside: bool,
     /// Number of types and attributes that enclose the current one.
     depth: usize,
     is_cut: bool,
     /// The names of long types and attributes; `None`: they are printed in full.
-    pub(crate) long: Option<LongNames>,
+    pub(crate) long_names: Option<LongNames>,
 }
 
 /// A program of at most this number of bytes is never considered out of proportion.
-const NEVER_TOO_LONG: usize = 16 << 20;
+const MIN_PROPORTIONAL_LIMIT: usize = 16 << 20;
 
 /// Maximum nesting of types and attributes in a text without nested aliases. Deeper ones are
 /// printed with names.
-const DEEPEST: usize = 512;
+const MAX_DEPTH: usize = 512;
 
 /// Selects the numbers that are printed with their types.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Types {
+pub(crate) enum NumberTypes {
     All,
     /// All but the default types `i64` and `f64`.
     NotDefault,
     None,
 }
 
-impl<'a> Text<'a> {
+impl<'a> TextPrinter<'a> {
     pub(crate) fn new(interner: &'a Interner, tool: Option<Tool>) -> Self {
         Self {
             interner,
@@ -121,33 +121,33 @@ impl<'a> Text<'a> {
             tool,
             aliases: None,
             limit: usize::MAX,
-            n_things: None,
-            cuts_inside: false,
+            n_printed: None,
+            may_cut_inside: false,
             depth: 0,
             is_cut: false,
-            long: None,
+            long_names: None,
         }
     }
 
     /// Cuts the text if it gets out of proportion to the number of printed items.
-    pub(crate) fn keep_in_proportion(&mut self, n_things: usize) {
-        self.limit = NEVER_TOO_LONG;
-        self.n_things = Some(n_things);
+    pub(crate) fn limit_in_proportion(&mut self, n_things: usize) {
+        self.limit = MIN_PROPORTIONAL_LIMIT;
+        self.n_printed = Some(n_things);
     }
 
     /// Cuts the text after `most` bytes, even in the middle of a string. The cost is then
     /// proportional to the limit.
     pub(crate) fn limit_to(&mut self, most: usize) {
         self.limit = most;
-        self.n_things = None;
-        self.cuts_inside = true;
+        self.n_printed = None;
+        self.may_cut_inside = true;
     }
 
     /// Prints names for long types and attributes, without a limit.
-    pub(crate) fn name_long(&mut self) {
+    pub(crate) fn enable_long_names(&mut self) {
         self.limit = usize::MAX;
-        self.n_things = None;
-        self.long = Some(LongNames::default());
+        self.n_printed = None;
+        self.long_names = Some(LongNames::default());
     }
 
     /// Returns true if the text was cut.
@@ -157,15 +157,15 @@ impl<'a> Text<'a> {
 
     /// Raises the limit in proportion to the number of printed items.
     #[cold]
-    fn allow(&mut self) {
-        if let Some(n) = self.n_things.take() {
-            self.limit = NEVER_TOO_LONG + 256 * n + 8 * self.interner.n_bytes();
+    fn raise_limit(&mut self) {
+        if let Some(n) = self.n_printed.take() {
+            self.limit = MIN_PROPORTIONAL_LIMIT + 256 * n + 8 * self.interner.n_bytes();
         }
     }
 
     /// Creates a text for messages: see [`Self::finish_short`].
     pub(crate) fn short(interner: &'a Interner) -> Self {
-        Self::bounded(interner, SHORT)
+        Self::bounded(interner, MAX_MESSAGE_TYPE_LEN)
     }
 
     /// Creates a text of approximately at most `limit` bytes: see [`Self::finish_bounded`].
@@ -175,7 +175,7 @@ impl<'a> Text<'a> {
 
     /// Returns the text, cut in the middle if it is longer than the limit.
     pub(crate) fn finish_short(self) -> String {
-        cut_in_the_middle(self.out, SHORT + SHORT / 2)
+        cut_in_the_middle(self.out, MAX_MESSAGE_TYPE_LEN + MAX_MESSAGE_TYPE_LEN / 2)
     }
 
     /// Returns the text if it is not longer than the limit.
@@ -183,15 +183,15 @@ impl<'a> Text<'a> {
         (!self.is_cut && self.out.len() <= self.limit).then_some(self.out)
     }
 
-    /// Returns true if the limit is reached. The first time, appends [`CUT`].
-    fn stops(&mut self) -> bool {
+    /// Returns true if the limit is reached. The first time, appends [`ELLIPSIS`].
+    fn has_reached_limit(&mut self) -> bool {
         if self.is_cut {
             return true;
         }
         if self.out.len() > self.limit {
-            self.allow();
+            self.raise_limit();
         }
-        let stops = self.out.len() > self.limit || self.depth > DEEPEST;
+        let stops = self.out.len() > self.limit || self.depth > MAX_DEPTH;
         if stops {
             self.cut();
         }
@@ -203,9 +203,9 @@ impl<'a> Text<'a> {
     }
 
     /// Appends the part of a text that fits into the limit.
-    fn push_within(&mut self, text: &str, write: impl FnOnce(&mut String, &str)) {
+    fn push_bounded(&mut self, text: &str, write: impl FnOnce(&mut String, &str)) {
         let most = self.limit.saturating_sub(self.out.len());
-        if !self.cuts_inside || text.len() <= most {
+        if !self.may_cut_inside || text.len() <= most {
             return write(&mut self.out, text);
         }
         write(&mut self.out, &text[..floor_char_boundary(text, most)]);
@@ -213,28 +213,29 @@ impl<'a> Text<'a> {
     }
 
     /// Appends text, up to the limit.
-    fn write_within(&mut self, what: std::fmt::Arguments<'_>) {
-        if !self.cuts_inside {
+    fn write_bounded(&mut self, what: std::fmt::Arguments<'_>) {
+        if !self.may_cut_inside {
             let _ = self.out.write_fmt(what);
-        } else if (Within { out: &mut self.out, limit: self.limit }).write_fmt(what).is_err() {
+        } else if (BoundedWriter { out: &mut self.out, limit: self.limit }).write_fmt(what).is_err()
+        {
             self.cut();
         }
     }
 
     fn cut(&mut self) {
         self.is_cut = true;
-        self.push(CUT);
+        self.push(ELLIPSIS);
     }
 
     /// Prints the name of a type or attribute instead of its text, if it is long and names are
     /// enabled. Returns true if so.
-    fn says_name(&mut self, what: Long) -> bool {
-        if self.long.is_none() {
+    fn write_long_name(&mut self, what: TypeOrAttr) -> bool {
+        if self.long_names.is_none() {
             return false;
         }
-        let Some(place) = self.long_place(what) else { return false };
-        if let Some(long) = &mut self.long {
-            long.said.push(place);
+        let Some(place) = self.long_name_index(what) else { return false };
+        if let Some(long) = &mut self.long_names {
+            long.used.push(place);
             self.out.push_str(&long.names[place]);
         }
         true
@@ -242,16 +243,16 @@ impl<'a> Text<'a> {
 
     /// Returns true if an attribute is long and has a name.
     pub(crate) fn is_named(&mut self, attr: Attr) -> bool {
-        self.long.is_some() && self.long_place(Long::Attr(attr)).is_some()
+        self.long_names.is_some() && self.long_name_index(TypeOrAttr::Attr(attr)).is_some()
     }
 
-    fn long_place(&mut self, what: Long) -> Option<usize> {
-        if let Some(known) = self.long.as_ref()?.places.get(&what) {
+    fn long_name_index(&mut self, what: TypeOrAttr) -> Option<usize> {
+        if let Some(known) = self.long_names.as_ref()?.indices.get(&what) {
             return *known;
         }
         let is_long = match what {
-            Long::Type(ty) => self.interner.bounded_type_text(ty, LONG).is_none(),
-            Long::Attr(attr) => {
+            TypeOrAttr::Type(ty) => self.interner.bounded_type_text(ty, MAX_INLINE_LEN).is_none(),
+            TypeOrAttr::Attr(attr) => {
                 let has_names = match self.interner.attr_data(attr) {
                     // Maps and sets have aliases of their own.
                     AttrData::Affine(_) => self.aliases.is_none(),
@@ -260,10 +261,10 @@ impl<'a> Text<'a> {
                     AttrData::Int { .. } | AttrData::Float { .. } | AttrData::Type(_) => false,
                     _ => true,
                 };
-                has_names && self.interner.bounded_attr_text(attr, LONG).is_none()
+                has_names && self.interner.bounded_attr_text(attr, MAX_INLINE_LEN).is_none()
             }
         };
-        self.long.as_mut()?.add(what, is_long)
+        self.long_names.as_mut()?.add(what, is_long)
     }
 
     /// Prints a list that is separated by commas.
@@ -282,15 +283,15 @@ impl<'a> Text<'a> {
     }
 
     pub(crate) fn ty(&mut self, ty: Type) {
-        if self.stops() || self.says_name(Long::Type(ty)) {
+        if self.has_reached_limit() || self.write_long_name(TypeOrAttr::Type(ty)) {
             return;
         }
         self.depth += 1;
-        self.spelled_type(ty);
+        self.type_without_name(ty);
         self.depth -= 1;
     }
 
-    pub(super) fn spelled_type(&mut self, ty: Type) {
+    pub(super) fn type_without_name(&mut self, ty: Type) {
         match self.interner.type_data(ty) {
             TypeData::Unknown => self.out.push('?'),
             TypeData::Int { width, sign } => {
@@ -328,7 +329,7 @@ impl<'a> Text<'a> {
                 self.ty(*element);
                 for it in rest {
                     self.push(", ");
-                    self.attr_typed(*it, Types::NotDefault);
+                    self.attr_typed(*it, NumberTypes::NotDefault);
                 }
                 self.push(">");
             }
@@ -388,26 +389,27 @@ impl<'a> Text<'a> {
     }
 
     pub(crate) fn attr(&mut self, attr: Attr) {
-        self.attr_typed(attr, Types::All);
+        self.attr_typed(attr, NumberTypes::All);
     }
 
     /// Prints an attribute. `types` selects the numbers that are printed with their types.
-    pub(crate) fn attr_typed(&mut self, attr: Attr, types: Types) {
+    pub(crate) fn attr_typed(&mut self, attr: Attr, types: NumberTypes) {
         // The name of a location is printed inside `loc(..)`.
         let is_location = matches!(self.interner.attr_data(attr), AttrData::Location(_));
-        if self.stops() || !is_location && self.says_name(Long::Attr(attr)) {
+        if self.has_reached_limit() || !is_location && self.write_long_name(TypeOrAttr::Attr(attr))
+        {
             return;
         }
         self.depth += 1;
-        self.spelled_attr(attr, types);
+        self.attr_without_name(attr, types);
         self.depth -= 1;
     }
 
     /// Like [`Self::attr_typed`], but in full even if the attribute has a name.
-    pub(crate) fn spelled_attr(&mut self, attr: Attr, types: Types) {
+    pub(crate) fn attr_without_name(&mut self, attr: Attr, types: NumberTypes) {
         let suffix = |it: &mut Self, ty: Type| {
             let is_default = ty == Type::I64 || ty == Type::F64;
-            if types == Types::All || types == Types::NotDefault && !is_default {
+            if types == NumberTypes::All || types == NumberTypes::NotDefault && !is_default {
                 it.push(" : ");
                 it.ty(ty);
             }
@@ -429,19 +431,19 @@ impl<'a> Text<'a> {
                 let text = float_text(f64::from_bits(*bits), kind);
                 self.push(&text);
                 // Without its type it would be parsed as an integer.
-                if types == Types::NotDefault && text.starts_with("0x") && *ty == Type::F64 {
+                if types == NumberTypes::NotDefault && text.starts_with("0x") && *ty == Type::F64 {
                     self.push(" : f64");
                 } else {
                     suffix(self, *ty);
                 }
             }
             AttrData::String(text, ty) => {
-                self.push_within(self.interner.str(*text), push_quoted);
+                self.push_bounded(self.interner.str(*text), push_quoted);
                 self.opt_type(*ty);
             }
             AttrData::Array(list) => {
                 self.push("[");
-                self.list(list, |it, attr| it.attr_typed(*attr, Types::NotDefault));
+                self.list(list, |it, attr| it.attr_typed(*attr, NumberTypes::NotDefault));
                 self.push("]");
             }
             AttrData::Dict(entries) => self.dict(entries),
@@ -456,15 +458,15 @@ impl<'a> Text<'a> {
                 self.push("array<");
                 self.ty(*element);
                 self.push(if values.is_empty() { "" } else { ": " });
-                self.list(values, |it, attr| it.attr_typed(*attr, Types::None));
+                self.list(values, |it, attr| it.attr_typed(*attr, NumberTypes::None));
                 self.push(">");
             }
             AttrData::Affine(map) => {
                 let keyword = if map.is_set() { "affine_set" } else { "affine_map" };
-                let alias = self.aliases.as_mut().map(|it| it.of(attr, map.is_set()));
+                let alias = self.aliases.as_mut().map(|it| it.name_of(attr, map.is_set()));
                 match alias {
                     Some(name) => self.push(&format!("#{name}")),
-                    None => self.write_within(format_args!("{keyword}<{map}>")),
+                    None => self.write_bounded(format_args!("{keyword}<{map}>")),
                 }
             }
             AttrData::Location(_) => {
@@ -473,14 +475,14 @@ impl<'a> Text<'a> {
                 self.push(")");
             }
             AttrData::Elements(text, ty) => {
-                self.push_within(self.interner.str(*text), String::push_str);
+                self.push_bounded(self.interner.str(*text), String::push_str);
                 self.opt_type(Some(*ty));
             }
             AttrData::Text(text, ty) => {
                 if self.interner.str(*text).starts_with('#') {
                     self.foreign(*text);
                 } else {
-                    self.push_within(self.interner.str(*text), String::push_str);
+                    self.push_bounded(self.interner.str(*text), String::push_str);
                 }
                 self.opt_type(*ty);
             }
@@ -505,7 +507,9 @@ impl<'a> Text<'a> {
     /// Prints a nested location, or its name.
     fn inner_location(&mut self, location: Attr) {
         match self.interner.attr_data(location) {
-            AttrData::Location(_) if self.stops() || self.says_name(Long::Attr(location)) => {}
+            AttrData::Location(_)
+                if self.has_reached_limit() || self.write_long_name(TypeOrAttr::Attr(location)) => {
+            }
             AttrData::Location(parts) => {
                 self.depth += 1;
                 self.location(parts);
@@ -556,7 +560,7 @@ impl<'a> Text<'a> {
 
     /// Prints a name, in quotes if necessary.
     pub(crate) fn key(&mut self, key: &str) {
-        if is_bare(key) {
+        if is_bare_id(key) {
             self.push(key);
         } else {
             push_quoted(&mut self.out, key);

@@ -35,7 +35,7 @@ fn casts_and_copies_keep_elements_and_shapes() {
 }
 
 #[test]
-fn parts_of_buffers_are_what_their_types_say() {
+fn reports_wrong_types_of_views() {
     check(
         r#"func.func @f(%a: memref<4x5xf32>, %b: memref<40xi8>, %i: index, %s: memref<2xindex>, %d: memref<?xindex>, %r: memref<2xf32>) {
   %0 = memref.transpose %a (i, j) -> (j, i) : memref<4x5xf32> to memref<5x4xf32, strided<[1, 5]>>
@@ -81,7 +81,7 @@ fn parts_of_buffers_are_what_their_types_say() {
 }
 
 #[test]
-fn elements_are_combined_as_they_are() {
+fn reports_wrong_elements_and_atomic_updates() {
     check(
         r#"memref.global "private" @g : memref<4xf32>
 memref.global "private" @h : memref<?xf32>
@@ -136,7 +136,7 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
 /// `memref.get_global` must refer to a global of the nearest symbol table. A symbol of an unknown
 /// op may be one.
 #[test]
-fn globals_are_there() {
+fn reports_references_to_missing_globals() {
     check(
         r#"memref.global @g : memref<i32>
 func.func @f() {
@@ -175,7 +175,7 @@ memref.global @eight : memref<4xf32> {alignment = 8 : i64}"#,
 
 /// A name that a broken op may define is not reported as undefined.
 #[test]
-fn a_broken_global_may_be_there() {
+fn accepts_references_to_broken_globals() {
     check(
         "memref.global @broken : memref<i32 = dense<1>
 func.func @f() {
@@ -190,7 +190,7 @@ func.func @f() {
 
 /// Rules that only the generic form can violate.
 #[test]
-fn results_are_of_what_is_read() {
+fn reports_wrong_types_in_generic_form() {
     check(
         r#"func.func @f(%s: memref<?x?xf32>, %i: index, %x: f32, %n: i32, %c: (i32) -> i32) {
   %0 = "memref.load"(%s, %i, %i) : (memref<?x?xf32>, index, index) -> f32
@@ -225,7 +225,7 @@ fn results_are_of_what_is_read() {
 
 /// Numbers of steps and of layout symbols, and accesses in the body of an atomic update.
 #[test]
-fn counts_and_places_of_buffers() {
+fn reports_wrong_counts_and_accesses() {
     check(
         "func.func @f(%s: memref<?xf32>, %i: index, %x: f32) {
   %0 = memref.alloc(%i)[%i] : memref<4x?xf32, affine_map<(d0, d1)[s0] -> (d0 + s0, d1)>>
@@ -253,7 +253,7 @@ fn counts_and_places_of_buffers() {
 
 /// The layout and memory space of a memref.
 #[test]
-fn layouts_and_spaces_in_their_places() {
+fn reports_misplaced_layouts_and_spaces() {
     check(
         r#"func.func private @a(memref<3xf32, strided<[1]>, 1>, memref<3xf32, {a = 1}>, memref<3xf32, "x">, memref<*xf32, 1>)
 func.func private @b(memref<3xf32, strided<[0]>>)
@@ -278,7 +278,7 @@ func.func private @i(memref<3xf32, strided<[1, 2]>>)"#,
 }
 
 #[test]
-fn truth_may_be_a_size_and_an_index_an_element() {
+fn accepts_booleans_as_sizes_and_index_elements() {
     check(
         r#"func.func @f(%s: memref<?x?xf32>) {
   %0 = memref.subview %s[0, 0] [1, 4] [true, 1] : memref<?x?xf32> to memref<1x4xf32, strided<[?, 1]>>
@@ -340,7 +340,7 @@ fn loops_have_bounds_for_each_index() {
 }
 
 #[test]
-fn strings_are_no_numbers() {
+fn rejects_strings_as_numbers() {
     check(
         r#""a.b"() {a = dense<["x", 2]> : tensor<2x!foo.str>} : () -> ()
 "a.b"() {a = dense<"0x01000000"> : vector<2xi32>} : () -> ()

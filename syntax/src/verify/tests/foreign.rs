@@ -8,7 +8,7 @@ use super::check;
 
 /// In `stream.splat %a : i32 -> !stream.resource<*>{%size}`, the braces contain sizes, not a body.
 #[test]
-fn values_in_braces_are_no_region() {
+fn accepts_values_in_braces() {
     check(
         r#"func.func @f(%a: i32, %n: index, %m: index) -> !s.r<*> {
   %0 = s.splat %a : i32 -> !s.r<*>{%n}
@@ -31,7 +31,7 @@ fn values_in_braces_are_no_region() {
 
 /// `handshake.func` sets the default dialect of its body to `handshake`.
 #[test]
-fn short_names_in_bodies_of_other_dialects_may_be_right() {
+fn accepts_short_names_in_bodies_of_other_dialects() {
     check(
         r#"handshake.func @f(%a: i32, %b: none, ...) -> (i32, none) {
   %0 = arith.addi %a, %a : i32
@@ -45,7 +45,7 @@ fn short_names_in_bodies_of_other_dialects_may_be_right() {
 
 /// Dialects print their types with or without blanks.
 #[test]
-fn blanks_in_types_of_other_dialects_say_nothing() {
+fn ignores_blanks_in_types_of_other_dialects() {
     check(
         r#"func.func @f(%a: !torch.vtensor<[2,3], f32>, %b: !torch.vtensor<[2,3],f64>) -> !torch.vtensor<[2, 3],f32> {
   %0 = t.use %a : !torch.vtensor<[2, 3],f32>
@@ -63,7 +63,7 @@ func.func @g(%b: !torch.vtensor<[2,3],f64>) -> !torch.vtensor<[2,3],f32> {
 
 /// The types of several results follow the arrow without parentheses.
 #[test]
-fn a_switch_gives_several_results() {
+fn accepts_several_result_types_of_a_switch() {
     check(
         "func.func @f(%i: index, %a: i32, %b: f32) -> i32 {
   %0:2 = scf.index_switch %i -> i32, f32
@@ -94,7 +94,7 @@ fn long_broken_ops_are_cut_between_characters() {
 
 /// Checks where an op of unknown syntax ends if another op follows on the same line.
 #[test]
-fn ops_share_a_line_whoever_knows_them() {
+fn separates_ops_of_unknown_syntax_on_one_line() {
     check(
         r#"#map = affine_map<(d0) -> (d0)>
 func.func @f(%a: memref<4xf32>, %x: f32, %i: index, %t: tensor<4xf32>) -> f32 {
@@ -116,7 +116,7 @@ t.global @x : i32 #later = affine_map<() -> ()> func.func private @h()"#,
 
 /// Text that could start an op, a label or a region but is a part of the preceding op.
 #[test]
-fn words_within_ops_of_unknown_syntax_begin_nothing() {
+fn words_inside_unknown_syntax_start_no_op() {
     let text = r#"func.func @f(%a: tensor<4xf32>, %b: tensor<f32>, %c: i32) {
   %0 = stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
   %1 = pdl.operation "a.b"(%c : i32) -> (%c : i32)
@@ -139,7 +139,7 @@ fn words_within_ops_of_unknown_syntax_begin_nothing() {
 
 /// A type at the start of a line where op names without a dialect are allowed.
 #[test]
-fn types_on_lines_of_their_own_are_no_ops() {
+fn accepts_types_on_separate_lines() {
     check(
         "gpu.module @m {
   gpu.func @k(%a: index) kernel {
@@ -166,7 +166,7 @@ fn types_on_lines_of_their_own_are_no_ops() {
 /// The name of the op that `linalg.reduce` or `linalg.map` applies is in braces, which then are not
 /// a region.
 #[test]
-fn what_is_applied_may_stand_on_a_line_of_its_own() {
+fn accepts_applied_ops_on_separate_lines() {
     check(
         "func.func @f(%m: tensor<4xf32>, %o: tensor<f32>) -> tensor<f32> {
   %r = linalg.reduce {

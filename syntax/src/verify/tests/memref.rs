@@ -4,7 +4,7 @@ use super::check;
 use expect_test::expect;
 
 #[test]
-fn groups_of_dimensions() {
+fn reports_wrong_groups_of_dimensions() {
     check(
         "func.func @f(%m: memref<4x4xf32>, %n: memref<16xf32>, %d: memref<?x4xf32>, %o: memref<f32>, %s: index, %v: memref<?xf32>) {
   %0 = memref.collapse_shape %m [[0, 1]] : memref<4x4xf32> into memref<16xf32>
@@ -43,7 +43,7 @@ fn groups_of_dimensions() {
 }
 
 #[test]
-fn offsets_sizes_and_alignments() {
+fn reports_negative_offsets_and_wrong_alignments() {
     check(
         "func.func @f(%m: memref<4x4xf32>, %i: index) {
   %0 = memref.subview %m[%i, 0] [1, 1] [-1, 1] : memref<4x4xf32> to memref<1x1xf32, strided<[-4, 1], offset: ?>>
@@ -67,7 +67,7 @@ fn offsets_sizes_and_alignments() {
 }
 
 #[test]
-fn indices_and_sizes_for_dimensions() {
+fn reports_wrong_numbers_of_indices_and_sizes() {
     check(
         "func.func @f(%m: memref<4x?xf32>, %o: memref<f32>, %i: index, %x: f32) {
   %0 = memref.load %m[%i, %i] : memref<4x?xf32>
@@ -90,7 +90,7 @@ fn indices_and_sizes_for_dimensions() {
 }
 
 #[test]
-fn an_index_is_signed_and_minus_zero_is_none() {
+fn rejects_minus_zero_and_large_indices() {
     check(
         "%0 = arith.constant 9223372036854775807 : index
 %1 = arith.constant -9223372036854775808 : index
@@ -112,7 +112,7 @@ module attributes {x.y = array<i64: -0>} {}
 }
 
 #[test]
-fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
+fn reports_wrong_slices() {
     check(
         "func.func @f(%m: memref<4x4xf32>, %i: index) {
   %0 = memref.subview %m[0, 0] [2, 1] [1, 1] : memref<4x4xf32> to memref<2xf32, strided<[4]>>
@@ -150,7 +150,7 @@ fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
 
 /// `mlir-opt` rejects each function except the first.
 #[test]
-fn views_lie_where_their_types_say() {
+fn reports_wrong_layouts_of_views() {
     check(
         "func.func @f(%a: memref<4x8xf32>, %d: memref<?x?xf32>, %p: memref<?x4xf32, strided<[8, 1]>>, %g: memref<2x3x4xf32, strided<[12, 4, 1], offset: 5>>, %n: index) {
   %0 = memref.transpose %d (i, j) -> (j, i) : memref<?x?xf32> to memref<?x?xf32, strided<[1, ?]>>

@@ -8,10 +8,10 @@ use crate::Source;
 
 mod buffers;
 mod foreign;
+mod implicit;
 mod memref;
 mod regions;
 mod rows;
-mod said;
 mod secret;
 mod typed;
 
@@ -43,7 +43,7 @@ fn noisy_ops_want_noisy_integers_and_narrow_plaintexts() {
 }
 
 #[test]
-fn blocks_end_and_receive_what_they_take() {
+fn reports_missing_terminators_and_wrong_operands() {
     check(
         "func.func @f(%a: i32) {
   cf.br ^bb1
@@ -91,7 +91,7 @@ fn values_dominate_their_uses() {
 }
 
 #[test]
-fn functions_are_islands_with_one_name_each() {
+fn reports_values_from_outside_and_duplicate_symbols() {
     check(
         "%g = arith.constant 1 : i32
 func.func @f() -> i32 {
@@ -206,7 +206,7 @@ func.func @f(%c: i1, %a: i32) {
 
 /// Branches to entries, branches amid a block, empty blocks.
 #[test]
-fn entry_blocks_have_no_predecessors_and_blocks_no_holes() {
+fn reports_branches_to_entries_and_inside_blocks() {
     check(
         r#"func.func @f(%c: i1) {
   cf.br ^bb0
@@ -243,7 +243,7 @@ func.func @f(%x: i1) {
 
 /// An incomplete comment.
 #[test]
-fn what_starts_no_op_is_told_of_up_to_its_end() {
+fn reports_text_where_no_op_starts() {
     check(
         "func.func @e() {
   return
@@ -261,7 +261,7 @@ fn what_starts_no_op_is_told_of_up_to_its_end() {
 
 /// An incomplete body after another function.
 #[test]
-fn an_empty_body_is_told_of_at_its_function() {
+fn reports_empty_bodies_at_their_functions() {
     check(
         "func.func @e() {
   return
@@ -371,7 +371,7 @@ func.func @f(%a: i32) {
 
 /// Operands of the cases, types of the condition.
 #[test]
-fn switches_pass_what_blocks_take() {
+fn reports_wrong_operands_of_switches() {
     check(
         r#"func.func @f(%x: i32) {
   cf.switch %x : i32, [
@@ -436,7 +436,7 @@ func.func @f(%x: i32) {
 
 /// Terminators of other ops; functions inside unknown ops.
 #[test]
-fn ops_stand_where_they_belong() {
+fn reports_misplaced_ops() {
     check(
         r#"func.func @f(%c: i1) {
   scf.if %c {
@@ -513,7 +513,7 @@ func.func @f(%x: i1) {
 }
 
 #[test]
-fn a_key_that_is_a_string_names_a_symbol() {
+fn accepts_symbols_with_quoted_keys() {
     check(
         "\"builtin.module\"() ({
   \"memref.global\"() {\"sym_name\" = \"table\", \"type\" = memref<2xf64>, \"initial_value\" = dense<[0.5, 1.0]> : tensor<2xf64>} : () -> ()

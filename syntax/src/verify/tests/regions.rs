@@ -6,7 +6,7 @@ use super::check;
 
 /// Results, loop-carried values and the values between the regions of `scf.while`.
 #[test]
-fn regions_hand_over_what_their_ops_take() {
+fn reports_wrong_values_of_regions() {
     check(
         r#"func.func @f(%n: index, %m: index) {
   %r = scf.for %i = %n to %n step %n iter_args(%a = %n) -> (index) {
@@ -142,7 +142,7 @@ func.func @f(%a: index, %v: i32) -> i32 {
 
 /// One block, at least one block, no duplicate cases.
 #[test]
-fn regions_have_the_blocks_they_need() {
+fn reports_wrong_numbers_of_blocks() {
     check(
         r#"func.func @f(%c: i1) {
   scf.if %c {
@@ -228,7 +228,7 @@ func.func @f(%c: i1, %n: index) {
 
 /// `scf.parallel` and `scf.reduce`.
 #[test]
-fn reductions_agree_with_their_loop() {
+fn reports_wrong_reductions() {
     check(
         r#"func.func @f(%a: index, %v: i32) {
   scf.parallel (%i) = (%a) to (%a) step (%a) {

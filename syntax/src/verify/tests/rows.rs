@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn attributes_are_of_their_kind_and_groups_add_up() {
+fn reports_wrong_attributes_and_segment_sizes() {
     check(
         r#"func.func private @g()
 func.func @f(%m: memref<4xf32>, %i: index, %c: i1) {
@@ -35,7 +35,7 @@ func.func @f(%m: memref<4xf32>, %i: index, %c: i1) {
 }
 
 #[test]
-fn regions_end_with_their_own_terminator() {
+fn reports_wrong_terminators() {
     check(
         r#"func.func @f(%c: i1, %i: index) {
   scf.for %k = %i to %i step %i {
@@ -64,7 +64,7 @@ func.func @g(%c: i1) {
 }
 
 #[test]
-fn memref_ops_are_read_strictly() {
+fn reports_syntax_errors_of_memref_ops() {
     check(
         "func.func @f(%m: memref<4xf32>, %i: index, %x: f32, %t: tensor<4xf32>) {
   %0 = memref.load %m[%i : memref<4xf32>

@@ -7,7 +7,7 @@ use crate::Source;
 use crate::laws::fingerprint;
 
 #[test]
-fn names_and_types_in_a_generic_are_those_of_its_form() {
+fn reports_wrong_names_and_types_in_a_generic() {
     check(
         "func.func @f(%x: !secret.secret<i16>, %p: i16, %b: i1) -> !secret.secret<i16> {
   %0 = secret.generic(%x: !secret.secret<i16>) {
@@ -39,7 +39,7 @@ fn names_and_types_in_a_generic_are_those_of_its_form() {
 }
 
 #[test]
-fn a_generic_takes_and_gives_as_many_values_as_it_says() {
+fn reports_wrong_numbers_of_arguments_and_results() {
     let generic = |operands: &str, label: &str, end: &str| {
         let text = format!(
             "func.func @f(%x: !secret.secret<i16>, %y: i16) {{
@@ -84,7 +84,7 @@ fn a_generic_takes_and_gives_as_many_values_as_it_says() {
 }
 
 #[test]
-fn generics_in_generic_form_are_judged_alike() {
+fn verifies_generics_in_generic_form() {
     check(
         "func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
   %0 = \"secret.generic\"(%x) ({
@@ -221,7 +221,7 @@ func.func @g(%x: !secret.secret<i16>, %c: i1) -> !secret.secret<i16> {
 
 /// After each edit, the problems equal those of a new parse of the text.
 #[test]
-fn edits_of_generics_are_judged_as_their_text() {
+fn edited_generics_have_the_problems_of_their_text() {
     let text = r#"func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
   %y = secret.conceal %k : i16 -> !secret.secret<i16>
   %0 = secret.generic(%x : !secret.secret<i16>) {
@@ -261,7 +261,7 @@ fn edits_of_generics_are_judged_as_their_text() {
 }
 
 #[test]
-fn types_of_a_generic_go_together() {
+fn reports_wrong_types_of_a_generic() {
     let text = |operands: &str, label: &str, end: &str, results: &str| {
         format!(
             "!s = !secret.secret<i16>
@@ -340,7 +340,7 @@ func.func @f(%x: !secret.secret<i16>, %y: i16, %t: !secret.secret<tensor<2x8xf32
 }
 
 #[test]
-fn types_of_a_generic_in_generic_form_go_together() {
+fn reports_wrong_types_in_generic_form() {
     check(
         "func.func @f(%x: !secret.secret<i16>, %y: i8) -> !secret.secret<i32> {
   %0 = \"secret.generic\"(%x, %y) ({
@@ -357,7 +357,7 @@ fn types_of_a_generic_in_generic_form_go_together() {
 }
 
 #[test]
-fn empty_dictionaries_are_no_regions() {
+fn accepts_empty_dictionaries() {
     check(
         "func.func @f(%x: !secret.secret<i16>, %c: i1, %a: i16) -> i16 {
   %0 = secret.generic(%x: !secret.secret<i16> {}) {
@@ -379,7 +379,7 @@ fn empty_dictionaries_are_no_regions() {
 }
 
 #[test]
-fn an_end_of_a_generic_stands_in_one() {
+fn reports_yields_outside_of_a_generic() {
     check(
         "func.func @f(%x: !secret.secret<i16>) {
   secret.yield %x : !secret.secret<i16>

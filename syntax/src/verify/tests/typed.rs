@@ -120,7 +120,7 @@ func.func @f(%m: memref<4x4xf32>, %i: index) {
 
 /// Operands, results, regions, attributes, entry arguments.
 #[test]
-fn the_generic_form_counts() {
+fn reports_wrong_counts_in_generic_form() {
     check(
         r#"func.func @f(%a: i32, %b: i64) {
   %0 = "arith.addi"(%a) : (i32) -> i32
@@ -193,7 +193,7 @@ func.func @f(%c: i1, %n: index) {
 
 /// Classes, shapes, widths.
 #[test]
-fn arithmetic_agrees_on_types() {
+fn reports_wrong_types_of_arithmetic() {
     check(
         r#"func.func @f(%a: i32, %b: i64) {
   %0 = "arith.addi"(%a, %b) : (i32, i64) -> i32
@@ -362,7 +362,7 @@ func.func @f(%a: i32) {
 
 /// The maps of `affine.dma_start` and `affine.dma_wait` determine the meaning of each operand.
 #[test]
-fn copies_access_memrefs() {
+fn reports_wrong_dma_operands() {
     check(
         r#"func.func @f(%m: memref<8x8xf32>, %t: memref<1xi32>, %n: index) {
   affine.for %i = 0 to 8 {
@@ -458,7 +458,7 @@ fn indices_are_computed_from_symbols() {
 /// Reductions require suitable types, `scf.forall` shares only tensors, and either all or none of
 /// its loops are mapped.
 #[test]
-fn parallel_loops_say_what_they_do() {
+fn reports_wrong_reductions_and_mappings() {
     check(
         r#"func.func @f(%n: index, %x: f32, %i: i32, %u: ui32) {
   %0:2 = affine.parallel (%k) = (0) to (%n) reduce ("addf", "maxu") -> (f32, ui32) {

@@ -43,38 +43,38 @@
 //! }
 //! ```
 
-use super::insertion::NewNames;
+use super::insertion::SharedFreshNames;
 use super::retyping;
-use crate::checks::{Check, Fixing, Index};
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Fix, Related};
+use crate::report::diagnostic::{Diagnostic, Fix, RelatedLocation};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "ciphertext-types",
     header: header!("ciphertext_types.rs"),
     run: check,
-    fix: Some(Fixing::Together(fix)),
+    fix: Some(FixFunction::Together(fix)),
     ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    for it in sites.mistyped(ir, heir) {
-        let of_operand = it.at.and_then(|at| ir.op(it.op).operands.get(at as usize));
+    for it in sites.type_contradictions(ir, heir) {
+        let of_operand = it.operand.and_then(|at| ir.op(it.op).operands.get(at as usize));
         let range = match of_operand {
             Some(operand) => ir.absolute(it.op, operand.span),
             None if ir.op(it.op).regions.is_empty() => core_range(ir, it.op),
             None => ir.name_range(it.op),
         };
-        let mut found = CHECK.at(range, it.message);
+        let mut found = CHECK.diagnostic_at(range, it.message);
         for value in it.values {
             let Some(site) = ir.definition_site(value).filter(|&site| site != it.op) else {
                 continue;
             };
             let range = ir.absolute(site, ir.value(value).span);
             let message = format!("{} is defined here", ir.value_text(value));
-            found.related.push(Related { range, message });
+            found.related.push(RelatedLocation { range, message });
         }
         found.help = Some(format!("HEIR refuses this: `{}`", it.requirement.message));
         out.push(found);
@@ -83,7 +83,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let Some(heir) = program.heir() else { return vec![None; diagnostics.len()] };
-    let mut names = NewNames::default();
+    let mut names = SharedFreshNames::default();
     let mut fix = |it: &&Diagnostic| {
         let op = program.ir().item_at(it.range.start)?;
         retyping::fix(program, heir, op, &mut names)

@@ -8,31 +8,31 @@ use crate::report::diagnostic::TextEdit;
 
 /// Fresh names for values. All fixes of one request share them.
 #[derive(Debug, Default)]
-pub(super) struct NewNames {
-    given: FxHashSet<String>,
+pub(super) struct SharedFreshNames {
+    reserved: FxHashSet<String>,
 }
 
-impl NewNames {
+impl SharedFreshNames {
     /// Returns a name with its `%` that no value in the function of `op` has, derived from the name
     /// of `like`.
     pub(super) fn fresh(&mut self, program: &Program, op: Op, like: Value) -> Option<String> {
         let ir = program.ir();
-        let counts = program.names(ir.function_of(op)?)?;
+        let counts = program.name_counts(ir.function_of(op)?)?;
         let stem = ir.value_text(like).trim_start_matches('%').replace('#', "_");
         // `%4_r` would be two tokens.
         let is_number = stem.starts_with(|it: char| it.is_ascii_digit());
         let stem = if is_number { format!("r{stem}") } else { format!("{stem}_r") };
         let numbered = (1..).map(|n| format!("{stem}_{n}"));
         let mut names = std::iter::once(stem.clone()).chain(numbered);
-        let name = names.find(|it| !counts.contains_key(it) && !self.given.contains(it))?;
-        self.given.insert(name.clone());
+        let name = names.find(|it| !counts.contains_key(it) && !self.reserved.contains(it))?;
+        self.reserved.insert(name.clone());
         Some(format!("%{name}"))
     }
 }
 
 /// An op to be inserted, with one operand and one result of the same type.
 #[derive(Debug)]
-pub(crate) struct NewOp {
+pub(crate) struct NewOpText {
     pub(crate) name: &'static str,
     /// The text of its properties. HEIR 2026.10.1 and later read them only in the generic form.
     pub(crate) properties: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct NewOp {
     pub(crate) attributes: Option<String>,
 }
 
-impl NewOp {
+impl NewOpText {
     /// Creates an op without attributes.
     pub(super) const fn plain(name: &'static str) -> Self {
         Self { name, properties: None, attributes: None }
@@ -63,11 +63,11 @@ impl NewOp {
 
 /// Returns the edits that insert a chain of ops before `op`. The first takes `value`, and the
 /// result of the last replaces `value` as an operand of `op`.
-pub(super) fn inserted(
+pub(super) fn insert_chain(
     program: &Program,
     (op, value): (Op, Value),
-    new: &[NewOp],
-    names: &mut NewNames,
+    new: &[NewOpText],
+    names: &mut SharedFreshNames,
 ) -> Option<Vec<TextEdit>> {
     let ir = program.ir();
     let ty = ir.interner.type_text(ir.value(value).ty);
@@ -87,7 +87,7 @@ pub(super) fn inserted(
 }
 
 /// Returns an unused id for a new `mgmt.adjust_scale`: HEIR numbers these ops from zero.
-pub(super) fn n_adjusted(ir: &Ir) -> usize {
+pub(super) fn unused_adjust_id(ir: &Ir) -> usize {
     let mut n = 0;
     ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "mgmt.adjust_scale"));
     n + 1000

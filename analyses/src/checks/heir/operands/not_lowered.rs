@@ -57,8 +57,8 @@
 use crate::checks::{Check, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related, Severity};
-use noisy_heir::{Other, Reason, Scheme};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation, Severity};
+use noisy_heir::{RelatedPlace, Scheme, UnloweredReason};
 use noisy_syntax::Ir;
 
 pub(in crate::checks) const CHECK: Check =
@@ -67,7 +67,7 @@ pub(in crate::checks) const CHECK: Check =
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.unlowered(ir, heir) {
-        let Some(operand) = ir.op(it.op).operands.get(it.at as usize) else { continue };
+        let Some(operand) = ir.op(it.op).operands.get(it.operand as usize) else { continue };
         let Some(value) = operand.value else { continue };
         let (name, op) = (ir.value_text(value), ir.op_name(it.op));
         let scheme = match it.scheme {
@@ -76,120 +76,126 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             Some(Scheme::Ckks) => "CKKS",
             None => "this scheme",
         };
-        let (message, help) = words(it.reason, &name, op, scheme);
+        let (message, help) = message_and_help(it.reason, &name, op, scheme);
         let range = match it.reason {
-            Reason::NoPattern
-            | Reason::Layout
-            | Reason::Slice
-            | Reason::CalledBody
-            | Reason::CalledTwice => core_range(ir, it.op),
-            Reason::FloatsInIntegers | Reason::ScalarInIntegers | Reason::SlotsDiffer => {
-                ir.name_range(it.op)
-            }
+            UnloweredReason::NoPattern
+            | UnloweredReason::Layout
+            | UnloweredReason::Slice
+            | UnloweredReason::CalledBody
+            | UnloweredReason::CalledTwice => core_range(ir, it.op),
+            UnloweredReason::FloatsInIntegers
+            | UnloweredReason::ScalarInIntegers
+            | UnloweredReason::SlotsDiffer => ir.name_range(it.op),
             _ => ir.absolute(it.op, operand.span),
         };
-        let mut found = CHECK.at(range, message);
+        let mut found = CHECK.diagnostic_at(range, message);
         found.help = Some(help.to_owned());
         if it.is_warning() {
             found.severity = Severity::Warning;
         }
         if let Some(site) = ir.definition_site(value) {
             let range = ir.absolute(site, ir.value(value).span);
-            found.related = vec![Related { range, message: format!("{name} is defined here") }];
+            found.related =
+                vec![RelatedLocation { range, message: format!("{name} is defined here") }];
         }
-        found.related.extend(it.other.and_then(|other| related(ir, it.reason, other)));
+        found.related.extend(it.related.and_then(|other| related(ir, it.reason, other)));
         out.push(found);
     }
 }
 
 /// Returns the message and the help for a reason.
-fn words(reason: Reason, name: &str, op: &str, scheme: &str) -> (String, &'static str) {
+fn message_and_help(
+    reason: UnloweredReason,
+    name: &str,
+    op: &str,
+    scheme: &str,
+) -> (String, &'static str) {
     match reason {
-        Reason::NoPattern => (
+        UnloweredReason::NoPattern => (
             format!("HEIR has no lowering of `{op}` for the ciphertext {name} in {scheme}"),
             "Compute with sums, products and rotations before HEIR places its mgmt ops",
         ),
-        Reason::Layout => (
+        UnloweredReason::Layout => (
             format!("HEIR has no lowering of `{op}` for the ciphertext {name} in {scheme}"),
             "Convert layouts to slots (`--layout-propagation`, `--convert-to-ciphertext-semantics`) before HEIR places its mgmt ops",
         ),
-        Reason::Slice => (
+        UnloweredReason::Slice => (
             format!(
                 "HEIR lowers `{op}` of ciphertexts only for one full row of a tensor of rank 2"
             ),
             "Take one full row with unit strides, or mask the other elements with a product",
         ),
-        Reason::MixedSlice => (
+        UnloweredReason::MixedSlice => (
             format!("`{op}` mixes a plaintext with ciphertexts: HEIR refuses {name} here"),
             "Insert a ciphertext into a tensor of ciphertexts, or into an empty tensor",
         ),
-        Reason::YieldedTwice => (
+        UnloweredReason::YieldedTwice => (
             format!("{name} is yielded twice, and is the result of the last op: HEIR refuses it"),
             "Yield it once, and use the result of the generic twice",
         ),
-        Reason::YieldedPlain => (
+        UnloweredReason::YieldedPlain => (
             format!("{name} is a plaintext, but the results of a generic are ciphertexts"),
             "Use the plaintext outside of the generic, or add it to a ciphertext",
         ),
-        Reason::StartOfLoop => (
+        UnloweredReason::InitialValueInBody => (
             format!("{name} starts the loop around `{op}` and is used in it: HEIR refuses that"),
             "Start the loop with another value, such as the result of an addition with zero",
         ),
-        Reason::SecretCondition => (
+        UnloweredReason::SecretCondition => (
             format!("{name} is secret, and decides about the branches of `{op}`"),
             "Compute both branches, and select with a product, before HEIR places its mgmt ops",
         ),
-        Reason::Selection => (
+        UnloweredReason::FoldedToSelect => (
             format!(
                 "the branches only choose between two values: HEIR makes an arith.select of {name}, and cannot lower it"
             ),
             "Compute the values in the branches",
         ),
-        Reason::TwoResults => (
+        UnloweredReason::TwoCiphertextResults => (
             format!("{name} is the second ciphertext of these branches, and HEIR lowers only one"),
             "Write an op with branches for each of them",
         ),
-        Reason::Branches => (
+        UnloweredReason::DifferentBranches => (
             format!(
                 "{name} has another level or number of polynomials than the value of the other branch"
             ),
             "Switch the modulus, or relinearize, in one branch, so that both yield the same",
         ),
-        Reason::FloatsInIntegers => (
+        UnloweredReason::FloatsInIntegers => (
             format!("{name} is a secret float, but {scheme} computes on integers"),
             "Choose CKKS, or compute on integers",
         ),
-        Reason::ScalarInIntegers => (
+        UnloweredReason::ScalarInIntegers => (
             format!("{name} is no tensor: heir-opt crashes when it lowers this to {scheme}"),
             "Compute on tensors whose last dimension is the number of slots",
         ),
-        Reason::SlotsDiffer => (
+        UnloweredReason::SlotsDiffer => (
             format!(
                 "{name} has another last dimension than other secrets, which HEIR 2026.9.1 refuses"
             ),
             "Give all secrets the number of slots as their last dimension",
         ),
-        Reason::Domain => (
+        UnloweredReason::EmptyDomain => (
             format!(
                 "`{op}` is approximated on a domain whose lower bound is not below the upper one"
             ),
             "Write domain_lower < domain_upper",
         ),
-        Reason::DuplicateName => (
+        UnloweredReason::DuplicateName => (
             format!("another `{op}` has the name of this one"),
             "Give each of them a name of its own",
         ),
-        Reason::CalledBody => (
+        UnloweredReason::CalledBody => (
             format!(
                 "HEIR lowers a call with the ciphertext {name} only if the function has no body"
             ),
             "Inline the function, or call it outside of the generic",
         ),
-        Reason::CalledTwice => (
+        UnloweredReason::CalledTwice => (
             format!("HEIR lowers one call of a declaration, and {name} is passed to another one"),
             "Declare the function a second time under another name",
         ),
-        Reason::CallShape => (
+        UnloweredReason::CallWithOtherNumbers => (
             format!(
                 "{name} has another level or number of polynomials than the argument of the function"
             ),
@@ -199,26 +205,26 @@ fn words(reason: Reason, name: &str, op: &str, scheme: &str) -> (String, &'stati
 }
 
 /// Returns the related location of a refusal.
-fn related(ir: &Ir, reason: Reason, other: Other) -> Option<Related> {
+fn related(ir: &Ir, reason: UnloweredReason, other: RelatedPlace) -> Option<RelatedLocation> {
     let (range, message) = match other {
-        Other::Value(value) => {
+        RelatedPlace::Value(value) => {
             let site = ir.definition_site(value)?;
             let name = ir.value_text(value);
             let message = match reason {
-                Reason::CallShape => format!("{name} is the argument"),
-                Reason::SlotsDiffer => format!("{name} is the first secret"),
+                UnloweredReason::CallWithOtherNumbers => format!("{name} is the argument"),
+                UnloweredReason::SlotsDiffer => format!("{name} is the first secret"),
                 _ => format!("{name} is the value of the other branch"),
             };
             (ir.absolute(site, ir.value(value).span), message)
         }
-        Other::Op(op) => {
+        RelatedPlace::Op(op) => {
             let message = match reason {
-                Reason::CalledBody => "the function has a body",
-                Reason::DuplicateName => "the first one",
+                UnloweredReason::CalledBody => "the function has a body",
+                UnloweredReason::DuplicateName => "the first one",
                 _ => "the other call",
             };
             (core_range(ir, op), message.to_owned())
         }
     };
-    Some(Related { range, message })
+    Some(RelatedLocation { range, message })
 }

@@ -45,8 +45,8 @@
 use crate::checks::{Check, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related};
-use noisy_heir::{Acceptance, range_chain};
+use crate::report::diagnostic::{Diagnostic, RelatedLocation};
+use noisy_heir::{RangeReason, range_chain};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "out-of-range",
@@ -57,28 +57,28 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    let (Some(sight), Some(ranges)) = (program.sight(), program.ranges()) else { return };
+    let (Some(sight), Some(ranges)) = (program.heir_facts(), program.ranges()) else { return };
     for it in sites.out_of_range(&sight) {
         let (name, range, accepted) = (ir.value_text(it.value), it.range, it.accepted);
         let op = ir.op_name(it.op);
-        let (accepts, help) = match it.by {
-            Acceptance::Bootstrap => (
+        let (accepts, help) = match it.reason {
+            RangeReason::Bootstrap => (
                 format!("{op} is accurate in {accepted} only"),
                 "Multiply the value by a constant before the bootstrap, and by its inverse after it",
             ),
-            Acceptance::Approximation => (
+            RangeReason::Approximation => (
                 format!("{op} is approximated on {accepted} only"),
                 "Choose a larger domain, or multiply the value by a constant before the op",
             ),
-            Acceptance::Argument => (
+            RangeReason::Argument => (
                 format!("the called function states {accepted}"),
                 "State a larger range at the function, or pass a smaller value",
             ),
         };
         let message = format!("{name} may be in {range}, but {accepts}");
-        let mut found = CHECK.at(core_range(ir, it.op), message);
+        let mut found = CHECK.diagnostic_at(core_range(ir, it.op), message);
         let steps = range_chain(ir, ranges, it.value).into_iter();
-        let related = |(value, message)| Related { range: value_range(ir, value), message };
+        let related = |(value, message)| RelatedLocation { range: value_range(ir, value), message };
         found.related = steps.map(related).collect();
         found.help = Some(help.to_owned());
         out.push(found);

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use noisy_syntax::{Form, Ir, Op, Type};
 
-use super::insertion::NewNames;
+use super::insertion::SharedFreshNames;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
-use noisy_heir::{Conversion, Heir, Remedy, Sites};
+use noisy_heir::{CiphertextConversion, CiphertextFacts, ReportSites, TypeRemedy};
 
 /// The ranges of the types in the text of an op.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Stated {
+struct TypeRanges {
     operands: Vec<Range<usize>>,
     /// The type of the result, or the single type of both operand and result.
     result: Range<usize>,
@@ -19,7 +19,7 @@ struct Stated {
 
 /// Returns the types after the last colon outside of brackets; `None` if the text is not
 /// understood.
-fn stated(text: &str) -> Option<Stated> {
+fn type_ranges(text: &str) -> Option<TypeRanges> {
     if text.contains("//") || text.contains('"') || text.contains(" loc(") {
         return None;
     }
@@ -62,7 +62,7 @@ fn stated(text: &str) -> Option<Stated> {
     let colon = colon?;
     let Some(arrow) = arrow else {
         let one = trimmed(colon..text.len())?;
-        return commas.is_empty().then(|| Stated { operands: vec![one.clone()], result: one });
+        return commas.is_empty().then(|| TypeRanges { operands: vec![one.clone()], result: one });
     };
     let all = list.unwrap_or(colon..arrow - 2);
     let ends = commas.iter().copied().filter(|it| all.contains(it)).chain([all.end]);
@@ -72,11 +72,11 @@ fn stated(text: &str) -> Option<Stated> {
         operands.push(trimmed(start..end)?);
         start = end + 1;
     }
-    Some(Stated { operands, result: trimmed(arrow..text.len())? })
+    Some(TypeRanges { operands, result: trimmed(arrow..text.len())? })
 }
 
 /// Returns the edit that replaces a range within the text of an op.
-fn at(program: &Program, op: Op, range: &Range<usize>, text: String) -> TextEdit {
+fn edit_at(program: &Program, op: Op, range: &Range<usize>, text: String) -> TextEdit {
     let start = program.ir().range(op).start;
     TextEdit { range: start + range.start..start + range.end, text }
 }
@@ -87,65 +87,72 @@ fn text_of(program: &Program, op: Op) -> String {
 }
 
 fn written(ir: &Ir, ty: Type) -> Option<String> {
-    ir.interner.written_type_text(ty)
+    ir.interner.insertable_type_text(ty)
 }
 
 /// Returns a fix after which the types of an op meet HEIR's requirements.
-pub(super) fn fix(program: &Program, heir: &Heir, op: Op, names: &mut NewNames) -> Option<Fix> {
+pub(super) fn fix(
+    program: &Program,
+    heir: &CiphertextFacts,
+    op: Op,
+    names: &mut SharedFreshNames,
+) -> Option<Fix> {
     let ir = program.ir();
     if ir.op(op).form == Form::Generic || ir.is_broken(op) {
         return None;
     }
     let text = text_of(program, op);
-    let (title, edits) = match Sites::remedy(ir, heir, op)? {
-        Remedy::ResultType(value, ty) => {
+    let (title, edits) = match ReportSites::type_remedy(ir, heir, op)? {
+        TypeRemedy::ResultType(value, ty) => {
             let by = ir.defining_op(value).filter(|&it| ir.op(it).form != Form::Generic)?;
-            let range = stated(&text_of(program, by))?.result;
+            let range = type_ranges(&text_of(program, by))?.result;
             let title = format!("Give {} the type that its uses state", ir.value_text(value));
-            (title, vec![at(program, by, &range, written(ir, ty)?)])
+            (title, vec![edit_at(program, by, &range, written(ir, ty)?)])
         }
-        Remedy::StatedType(operand, ty) => {
+        TypeRemedy::StatedType(operand, ty) => {
             let value = ir.op(op).operands.get(operand as usize)?.value?;
-            let range = stated(&text)?.operands.get(operand as usize)?.clone();
+            let range = type_ranges(&text)?.operands.get(operand as usize)?.clone();
             let title = format!("State the type of {}", ir.value_text(value));
-            (title, vec![at(program, op, &range, written(ir, ty)?)])
+            (title, vec![edit_at(program, op, &range, written(ir, ty)?)])
         }
-        Remedy::Basis(key, n) => {
+        TypeRemedy::Basis(key, n) => {
             let start = text.find(key).and_then(|it| Some(it + text[it..].find("array<")?))?;
             let end = start + text[start..].find('>')? + 1;
             let all: Vec<String> = (0..n).map(|it| it.to_string()).collect();
             let basis = format!("array<i32: {}>", all.join(", "));
-            (format!("Set {key} to {basis}"), vec![at(program, op, &(start..end), basis)])
+            (format!("Set {key} to {basis}"), vec![edit_at(program, op, &(start..end), basis)])
         }
-        Remedy::ToRing(ty) => {
+        TypeRemedy::ToRing(ty) => {
             let key = text.find("to_ring")?;
             let start = key + text[key..].find('#')?;
             let end = start + attribute_len(&text[start..])?;
-            let ring = Sites::ring_text(ir, ty)?;
+            let ring = ReportSites::ring_text(ir, ty)?;
             let title = "Switch to the ring of the result".to_owned();
-            (title, vec![at(program, op, &(start..end), ring)])
+            (title, vec![edit_at(program, op, &(start..end), ring)])
         }
-        Remedy::Rename(name) => {
+        TypeRemedy::Rename(name) => {
             let range = ir.name_range(op);
             (format!("Replace it by {name}"), vec![TextEdit { range, text: name }])
         }
-        Remedy::Convert(operand, ty, conversion) => {
+        TypeRemedy::Convert(operand, ty, conversion) => {
             let operand = ir.op(op).operands.get(operand as usize)?;
             let value = operand.value?;
-            let dialect = scheme_of(ir, heir, op)?;
+            let dialect = scheme_dialect(ir, heir, op)?;
             let (name, properties) = match conversion {
-                Conversion::Relinearize(size) => {
+                CiphertextConversion::Relinearize(size) => {
                     let from: Vec<String> = (0..size).map(|it| it.to_string()).collect();
                     let from = from.join(", ");
                     let bases =
                         format!("from_basis = array<i32: {from}>, to_basis = array<i32: 0, 1>");
                     ("relinearize", bases)
                 }
-                Conversion::SwitchModulus => {
+                CiphertextConversion::SwitchModulus => {
                     let name = if dialect == "ckks" { "rescale" } else { "modulus_switch" };
-                    (name, format!("to_ring = {}", Sites::ring_text(ir, ty)?))
+                    (name, format!("to_ring = {}", ReportSites::ring_text(ir, ty)?))
                 }
-                Conversion::DropLevels(n) => ("level_reduce", format!("levelToDrop = {n} : i64")),
+                CiphertextConversion::DropLevels(n) => {
+                    ("level_reduce", format!("levelToDrop = {n} : i64"))
+                }
             };
             let new = names.fresh(program, op, value)?;
             let (from, to) = (written(ir, ir.value(value).ty)?, written(ir, ty)?);
@@ -154,7 +161,7 @@ pub(super) fn fix(program: &Program, heir: &Heir, op: Op, names: &mut NewNames) 
                 "{new} = \"{dialect}.{name}\"({given}) <{{{properties}}}> : ({from}) -> {to}"
             );
             let mut edits = vec![program.source().in_front_of(op, &[line])];
-            let all = stated(&text);
+            let all = type_ranges(&text);
             for (i, it) in ir.op(op).operands.iter().enumerate() {
                 if it.value != Some(value) {
                     continue;
@@ -162,7 +169,7 @@ pub(super) fn fix(program: &Program, heir: &Heir, op: Op, names: &mut NewNames) 
                 edits.push(TextEdit { range: ir.absolute(op, it.span), text: new.clone() });
                 if it.ty != ty && it.ty != Type::UNKNOWN {
                     let range = all.as_ref()?.operands.get(i)?;
-                    edits.push(at(program, op, range, written(ir, ty)?));
+                    edits.push(edit_at(program, op, range, written(ir, ty)?));
                 }
             }
             let edits = TextEdit::in_order(edits)?;
@@ -190,7 +197,7 @@ fn attribute_len(text: &str) -> Option<usize> {
 }
 
 /// Returns the dialect of the scheme of an op.
-fn scheme_of(ir: &Ir, heir: &Heir, op: Op) -> Option<&'static str> {
+fn scheme_dialect(ir: &Ir, heir: &CiphertextFacts, op: Op) -> Option<&'static str> {
     use noisy_heir::Scheme;
     match ir.op_name(op).split_once('.').map(|it| it.0) {
         Some("ckks") => Some("ckks"),
@@ -209,7 +216,7 @@ mod tests {
     #[test]
     fn the_types_of_an_op_are_found() {
         let of = |text: &str| {
-            stated(text).map(|it| {
+            type_ranges(text).map(|it| {
                 let operands: Vec<&str> = it.operands.iter().map(|it| &text[it.clone()]).collect();
                 (operands.join(" | "), text[it.result].to_owned())
             })

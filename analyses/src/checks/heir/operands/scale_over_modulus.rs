@@ -44,7 +44,7 @@
 //! }
 //! ```
 
-use super::super::chain::related;
+use super::super::chain::chain_locations;
 use crate::checks::{Check, Index};
 use crate::explain::value_range;
 use crate::program::Program;
@@ -60,7 +60,7 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    let Some(sight) = program.sight() else { return };
+    let Some(sight) = program.heir_facts() else { return };
     for it in sites.over_modulus(&sight) {
         let name = ir.value_text(it.value);
         let missing = it.scale - it.bits;
@@ -68,8 +68,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let message = format!(
             "{name}: scale 2^{scale}, but the modulus at level {level} has {bits} bits: {missing} are missing, so it decrypts to garbage"
         );
-        let mut found = CHECK.at(value_range(ir, it.value), message);
-        found.related = related(program, heir, it.value, NumberKind::Level);
+        let mut found = CHECK.diagnostic_at(value_range(ir, it.value), message);
+        found.related = chain_locations(program, heir, it.value, NumberKind::Level);
         found.help = Some(
             "Switch the modulus before this op, or choose parameters with more moduli".to_owned(),
         );

@@ -36,27 +36,27 @@
 //! }
 //! ```
 
-use super::insertion::{NewNames, NewOp, inserted};
-use crate::checks::{Check, Fixing, Index};
+use super::insertion::{NewOpText, SharedFreshNames, insert_chain};
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix};
-use noisy_heir::Sites;
+use noisy_heir::ReportSites;
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unencoded-plaintext",
     header: header!("unencoded_plaintext.rs"),
     run: check,
-    fix: Some(Fixing::Together(fix)),
+    fix: Some(FixFunction::Together(fix)),
     ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    for it in sites.unencoded(ir, heir) {
+    for it in sites.unencoded_plaintexts(ir, heir) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
         let message = format!("{value} is a plaintext that mgmt.init does not encode for {name}");
-        let mut found = CHECK.at(core_range(ir, it.op), message);
+        let mut found = CHECK.diagnostic_at(core_range(ir, it.op), message);
         found.help = Some(format!("Insert mgmt.init on {value} before this op"));
         out.push(found);
     }
@@ -65,12 +65,12 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let Some(heir) = program.heir() else { return vec![None; diagnostics.len()] };
     let ir = program.ir();
-    let mut names = NewNames::default();
+    let mut names = SharedFreshNames::default();
     let mut fix = |found: &&Diagnostic| {
         let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
-        let it = Sites::unencoded_of(ir, heir, op)?;
-        let new = [NewOp::plain("mgmt.init")];
-        let edits = inserted(program, (it.op, it.value), &new, &mut names)?;
+        let it = ReportSites::unencoded_plaintext_of(ir, heir, op)?;
+        let new = [NewOpText::plain("mgmt.init")];
+        let edits = insert_chain(program, (it.op, it.value), &new, &mut names)?;
         let title = format!("Encode {}", ir.value_text(it.value));
         Some(Fix { title, applicability: Applicability::Safe, edits })
     };

@@ -43,21 +43,23 @@
 //! }
 //! ```
 
-use super::super::chain::related;
-use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
+use super::super::chain::chain_locations;
+use super::insertion::{NewOpText, SharedFreshNames, insert_chain, unused_adjust_id};
 use super::retyping;
-use crate::checks::{Check, Fixing, Index};
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::core_range;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit};
-use noisy_heir::{Heir, NumberKind, Outcome, Scheme, Setting, Sites, UnequalLevels};
+use noisy_heir::{
+    CiphertextFacts, Consequence, ModuleSetting, NumberKind, ReportSites, Scheme, UnequalLevels,
+};
 use noisy_syntax::{Ir, Op, Value};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unequal-levels",
     header: header!("unequal_levels.rs"),
     run: check,
-    fix: Some(Fixing::Together(fix)),
+    fix: Some(FixFunction::Together(fix)),
     ..Check::ERROR
 };
 
@@ -65,15 +67,16 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for it in sites.unequal_levels(ir, heir) {
         let (value, other) = (ir.value_text(it.value), ir.value_text(it.other));
-        let levels = if it.by == 1 { "1 level".to_owned() } else { format!("{} levels", it.by) };
+        let levels =
+            if it.n_levels == 1 { "1 level".to_owned() } else { format!("{} levels", it.n_levels) };
         let name = ir.op_name(it.op);
         let message =
             format!("{other} has used {levels} more than {value}, but {name} takes one level");
-        let mut found = CHECK.at(core_range(ir, it.op), message);
-        found.related = related(program, heir, it.other, NumberKind::Level);
-        found.related.extend(related(program, heir, it.value, NumberKind::Level));
+        let mut found = CHECK.diagnostic_at(core_range(ir, it.op), message);
+        found.related = chain_locations(program, heir, it.other, NumberKind::Level);
+        found.related.extend(chain_locations(program, heir, it.value, NumberKind::Level));
         found.help = Some(format!("Drop {levels} of {value} before this op"));
-        if it.requirement.outcome != Outcome::Refused {
+        if it.requirement.consequence != Consequence::Refused {
             found.severity = Severity::Warning;
         }
         out.push(found);
@@ -82,25 +85,32 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 
 /// Returns the ops that bring an operand to the level of the other operand, as HEIR would. `number`
 /// is the id of a new `mgmt.adjust_scale`.
-fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec<NewOp> {
-    let switch = NewOp::plain("mgmt.modreduce");
+fn leveling_ops(
+    program: &Program,
+    heir: &CiphertextFacts,
+    it: &UnequalLevels,
+    number: usize,
+) -> Vec<NewOpText> {
+    let switch = NewOpText::plain("mgmt.modreduce");
     let setting = heir.setting_of(it.op);
     let is_float = program.ir().op_name(it.op).ends_with('f');
     match setting.and_then(|it| it.scheme) {
         // HEIR does not track scales for OpenFHE.
-        Some(Scheme::Bgv | Scheme::Bfv) if !setting.is_some_and(Setting::is_openfhe) => {
+        Some(Scheme::Bgv | Scheme::Bfv) if !setting.is_some_and(ModuleSetting::is_openfhe) => {
             let properties = Some(format!("id = {number} : i64"));
-            let adjust = NewOp { properties, ..NewOp::plain("mgmt.adjust_scale") };
-            reduce(it.by - 1).into_iter().chain([adjust, switch]).collect()
+            let adjust = NewOpText { properties, ..NewOpText::plain("mgmt.adjust_scale") };
+            level_reduce_op(it.n_levels - 1).into_iter().chain([adjust, switch]).collect()
         }
-        Some(Scheme::Ckks) if !is_unscaled(program, it) => reduce(it.by).into_iter().collect(),
-        None if is_float => reduce(it.by).into_iter().collect(),
-        _ => reduce(it.by - 1).into_iter().chain([switch]).collect(),
+        Some(Scheme::Ckks) if !is_unscaled(program, it) => {
+            level_reduce_op(it.n_levels).into_iter().collect()
+        }
+        None if is_float => level_reduce_op(it.n_levels).into_iter().collect(),
+        _ => level_reduce_op(it.n_levels - 1).into_iter().chain([switch]).collect(),
     }
 }
 
 /// The position before a chain of management ops that end at a value.
-struct Chain {
+struct ManagementChain {
     /// The first op of the chain.
     op: Op,
     /// Its operand.
@@ -115,8 +125,8 @@ struct Chain {
 /// switch, which changes the scale in BGV, and HEIR infers no scale for the first of two
 /// adjustments. Source: HEIR, `lib/Dialect/Mgmt/IR/MgmtOps.cpp`, and `isAdaptable` in
 /// `lib/Analysis/ScaleAnalysis/ScaleAnalysis.cpp`.
-fn managed(ir: &Ir, value: Value) -> Option<Chain> {
-    let mut found: Option<Chain> = None;
+fn management_chain(ir: &Ir, value: Value) -> Option<ManagementChain> {
+    let mut found: Option<ManagementChain> = None;
     let mut value = value;
     while let Some(op) = ir.defining_op(value).filter(|_| ir.value(value).uses.len() == 1) {
         let name = ir.op_name(op);
@@ -127,44 +137,44 @@ fn managed(ir: &Ir, value: Value) -> Option<Chain> {
         }
         value = ir.op(op).operands.first()?.value?;
         let is_adjusted = adjusts || found.is_some_and(|it| it.is_adjusted);
-        found = Some(Chain { op, value, is_adjusted });
+        found = Some(ManagementChain { op, value, is_adjusted });
     }
     found
 }
 
 /// Returns the edits that bring an operand to the level of the other operand.
-fn edits(
+fn leveling_edits(
     program: &Program,
-    heir: &Heir,
+    heir: &CiphertextFacts,
     it: &UnequalLevels,
     number: usize,
-    names: &mut NewNames,
+    names: &mut SharedFreshNames,
 ) -> Option<Vec<TextEdit>> {
-    let new = ops(program, heir, it, number);
+    let new = leveling_ops(program, heir, it, number);
     let use_of = (it.op, it.value);
-    let is_adjusted = |it: &NewOp| it.name == "mgmt.adjust_scale";
-    let chain = managed(program.ir(), it.value).filter(|_| new.iter().any(is_adjusted));
-    let Some(Chain { op, value, is_adjusted }) = chain else {
-        return inserted(program, use_of, &new, names);
+    let is_adjusted = |it: &NewOpText| it.name == "mgmt.adjust_scale";
+    let chain = management_chain(program.ir(), it.value).filter(|_| new.iter().any(is_adjusted));
+    let Some(ManagementChain { op, value, is_adjusted }) = chain else {
+        return insert_chain(program, use_of, &new, names);
     };
     let place = (op, value);
     if is_adjusted {
-        return inserted(program, place, &[reduce(it.by)?], names);
+        return insert_chain(program, place, &[level_reduce_op(it.n_levels)?], names);
     }
-    let mut edits = match reduce(it.by - 1) {
-        Some(it) => inserted(program, place, &[it], names)?,
+    let mut edits = match level_reduce_op(it.n_levels - 1) {
+        Some(it) => insert_chain(program, place, &[it], names)?,
         None => Vec::new(),
     };
     let at = new.iter().position(|it| it.name == "mgmt.adjust_scale")?;
-    edits.extend(inserted(program, use_of, new.get(at..)?, names)?);
+    edits.extend(insert_chain(program, use_of, new.get(at..)?, names)?);
     TextEdit::in_order(edits)
 }
 
-/// Returns the op that drops `by` levels; `None` for 0.
-fn reduce(by: u32) -> Option<NewOp> {
+/// Returns the op that drops `n_levels` levels; `None` for 0.
+fn level_reduce_op(by: u32) -> Option<NewOpText> {
     // One level is the default.
     let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));
-    (by > 0).then_some(NewOp { properties, ..NewOp::plain("mgmt.level_reduce") })
+    (by > 0).then_some(NewOpText { properties, ..NewOpText::plain("mgmt.level_reduce") })
 }
 
 /// Returns true if a modulus switch should lower the scale of the operand with fewer used levels:
@@ -172,7 +182,9 @@ fn reduce(by: u32) -> Option<NewOp> {
 /// another one, because HEIR merges the two.
 fn is_unscaled(program: &Program, it: &UnequalLevels) -> bool {
     let ir = program.ir();
-    if it.by == 1 && ir.defining_op(it.value).is_some_and(|it| ir.op_name(it) == "mgmt.modreduce") {
+    if it.n_levels == 1
+        && ir.defining_op(it.value).is_some_and(|it| ir.op_name(it) == "mgmt.modreduce")
+    {
         return false;
     }
     let default = || {
@@ -189,16 +201,16 @@ fn is_unscaled(program: &Program, it: &UnequalLevels) -> bool {
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let Some(heir) = program.heir() else { return vec![None; diagnostics.len()] };
     let ir = program.ir();
-    let mut names = NewNames::default();
+    let mut names = SharedFreshNames::default();
     let mut number = None;
     let mut fix = |it: &&Diagnostic| {
         let op = ir.item_at(it.range.start).filter(|&it| !ir.is_broken(it))?;
-        let it = Sites::unequal_levels_of(ir, heir, op)?;
+        let it = ReportSites::unequal_levels_of(ir, heir, op)?;
         if !ir.op_name(op).starts_with("arith.") {
             return retyping::fix(program, heir, op, &mut names);
         }
-        let number = number.get_or_insert_with(|| n_adjusted(ir));
-        let edits = edits(program, heir, &it, *number, &mut names)?;
+        let number = number.get_or_insert_with(|| unused_adjust_id(ir));
+        let edits = leveling_edits(program, heir, &it, *number, &mut names)?;
         *number += 1;
         let title = format!("Drop levels of {}", ir.value_text(it.value));
         Some(Fix { title, applicability: Applicability::Safe, edits })

@@ -58,46 +58,46 @@
 //! }
 //! ```
 
-use noisy_heir::{Cause, Raised};
+use noisy_heir::{RaisedOperand, ScaleCause};
 use noisy_syntax::{Op, Value};
 
-use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
-use crate::checks::{Check, Fixing, Index};
+use super::insertion::{NewOpText, SharedFreshNames, insert_chain, unused_adjust_id};
+use crate::checks::{Check, FixFunction, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Related, TextEdit};
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, RelatedLocation, TextEdit};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unequal-scales",
     header: header!("unequal_scales.rs"),
     run: check,
-    fix: Some(Fixing::Together(fix)),
+    fix: Some(FixFunction::Together(fix)),
     ..Check::ERROR
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    let Some(at) = program.sight() else { return };
+    let Some(at) = program.heir_facts() else { return };
     for it in sites.unequal_scales(&at) {
-        let is_residue = matches!(it.cause, Cause::Residues | Cause::Moved);
+        let is_residue = matches!(it.cause, ScaleCause::Residues | ScaleCause::Moved);
         let named = |&(value, bits): &(_, i64)| {
             let power = if is_residue { "" } else { "2^" };
             format!("{} has scale {power}{bits}", ir.value_text(value))
         };
         let name = ir.op_name(it.op);
         let message = match (it.cause, it.values.as_slice()) {
-            (Cause::Unwritten, [operand, ..]) => {
+            (ScaleCause::Unwritten, [operand, ..]) => {
                 format!("HEIR finds no scale for {name} in CKKS, and {}", named(operand))
             }
-            (Cause::Lowered, [operand, result, ..]) => {
+            (ScaleCause::Lowered, [operand, result, ..]) => {
                 format!("{name} can only raise a scale: {}, but {}", named(operand), named(result))
             }
-            (Cause::Integers, _) => {
+            (ScaleCause::Integers, _) => {
                 format!(
                     "HEIR raises a scale at {name} by a product of floats, but these are integers"
                 )
             }
-            (Cause::Moved, _) => {
+            (ScaleCause::Moved, _) => {
                 format!(
                     "HEIR moves the modulus switch before {name} to another level, and keeps its scale"
                 )
@@ -107,8 +107,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             }
             _ => "HEIR merges two modulus switches and does not adjust their scales".to_owned(),
         };
-        let mut found = CHECK.at(core_range(ir, it.op), message);
-        let but = if it.cause == Cause::BehindFirst {
+        let mut found = CHECK.diagnostic_at(core_range(ir, it.op), message);
+        let but = if it.cause == ScaleCause::BehindFirst {
             "and no scale after this op"
         } else {
             "but adjusts later ops by the old scale"
@@ -116,28 +116,32 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         for raised in &it.raised {
             let adjusted = ir.value_text(raised.value);
             let message = format!("HEIR raises the scale of {adjusted} here, {but}");
-            found.related.push(Related { range: core_range(ir, raised.op), message });
+            found.related.push(RelatedLocation { range: core_range(ir, raised.op), message });
         }
         found.related.extend(it.values.iter().map(|it| {
             let message = named(it);
-            Related { range: value_range(ir, it.0), message }
+            RelatedLocation { range: value_range(ir, it.0), message }
         }));
         let mut all = it.raised.iter();
-        let adjust = |it: &Raised| format!("{} to 2^{}", ir.value_text(it.value), it.to);
+        let adjust = |it: &RaisedOperand| format!("{} to 2^{}", ir.value_text(it.value), it.to);
         found.help = Some(match all.next().map(adjust) {
             Some(first) => {
                 let all = all.fold(first, |all, it| format!("{all}, that of {}", adjust(it)));
                 format!("Adjust the scale of {all} by hand")
             }
             None => match it.cause {
-                Cause::Unwritten => "Write the scale in its mgmt.mgmt, or remove the op".into(),
-                Cause::Lowered => "Switch the modulus to lower a scale".into(),
-                Cause::Integers => {
+                ScaleCause::Unwritten => {
+                    "Write the scale in its mgmt.mgmt, or remove the op".into()
+                }
+                ScaleCause::Lowered => "Switch the modulus to lower a scale".into(),
+                ScaleCause::Integers => {
                     "Compute on floats, or place the modulus switches so that all scales are equal"
                         .into()
                 }
-                Cause::Residues => "Adjust the scale of one of them by mgmt.adjust_scale".into(),
-                Cause::Moved => "Drop levels before the first modulus switch".into(),
+                ScaleCause::Residues => {
+                    "Adjust the scale of one of them by mgmt.adjust_scale".into()
+                }
+                ScaleCause::Moved => "Drop levels before the first modulus switch".into(),
                 _ => "Replace one of the two modulus switches by mgmt.level_reduce".into(),
             },
         });
@@ -153,37 +157,37 @@ fn renamed(program: &Program, op: Op, from: &str, to: &str) -> TextEdit {
 }
 
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
-    let (Some(at), Some(sites)) = (program.sight(), program.sites()) else {
+    let (Some(at), Some(sites)) = (program.heir_facts(), program.sites()) else {
         return vec![None; diagnostics.len()];
     };
     let ir = program.ir();
     let all = sites.unequal_scales(&at);
-    let mut names = NewNames::default();
-    let mut number = n_adjusted(ir);
+    let mut names = SharedFreshNames::default();
+    let mut number = unused_adjust_id(ir);
     let mut fix = |found: &&Diagnostic| {
         let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
         let it = all.iter().find(|it| it.op == op)?;
         let mut edits = Vec::new();
-        for &Raised { op, value, to, level } in &it.raised {
+        for &RaisedOperand { op, value, to, level } in &it.raised {
             let attributes = format!("mgmt.mgmt = #mgmt.mgmt<level = {level}, scale = {to}>");
-            let new = [NewOp {
+            let new = [NewOpText {
                 name: "mgmt.adjust_scale",
                 properties: Some(format!("id = {number} : i64")),
                 attributes: Some(attributes),
             }];
             number += 1;
-            edits.extend(inserted(program, (op, value), &new, &mut names)?);
+            edits.extend(insert_chain(program, (op, value), &new, &mut names)?);
         }
         let (switch, reduce) = ("mgmt.modreduce", "mgmt.level_reduce");
         // The scales of later values change too.
         let applicability = Applicability::Unsafe;
         match it.cause {
-            Cause::Merged => {
+            ScaleCause::Merged => {
                 let edits = vec![renamed(program, op, switch, reduce)];
                 let title = format!("Replace by {reduce}");
                 return Some(Fix { title, applicability, edits });
             }
-            Cause::Moved => {
+            ScaleCause::Moved => {
                 let first = ir.defining_op(it.values.first()?.0)?;
                 let mut edits = vec![renamed(program, first, switch, reduce)];
                 if ir.op_name(op) == reduce {
@@ -195,22 +199,22 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
                 let title = "Drop the level before the modulus switch".to_owned();
                 return Some(Fix { title, applicability, edits });
             }
-            Cause::Residues => {
+            ScaleCause::Residues => {
                 let is_plain = |&&(it, _): &&(Value, i64)| {
                     ir.defining_op(it).is_some_and(|it| ir.op_name(it) == "mgmt.init")
                 };
                 let &(value, _) = it.values.iter().rev().find(|it| !is_plain(it))?;
-                let new = NewOp {
+                let new = NewOpText {
                     properties: Some(format!("id = {number} : i64")),
-                    ..NewOp::plain("mgmt.adjust_scale")
+                    ..NewOpText::plain("mgmt.adjust_scale")
                 };
                 number += 1;
-                let edits = inserted(program, (op, value), &[new], &mut names)?;
+                let edits = insert_chain(program, (op, value), &[new], &mut names)?;
                 let title = format!("Adjust the scale of {}", ir.value_text(value));
                 return Some(Fix { title, applicability: Applicability::Safe, edits });
             }
-            Cause::Lowered | Cause::Unwritten | Cause::Integers => return None,
-            Cause::Raised | Cause::BehindFirst => {}
+            ScaleCause::Lowered | ScaleCause::Unwritten | ScaleCause::Integers => return None,
+            ScaleCause::Raised | ScaleCause::BehindFirst => {}
         }
         let title = match it.raised.as_slice() {
             [one] => format!("Adjust the scale of {}", ir.value_text(one.value)),

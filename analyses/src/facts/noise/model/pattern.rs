@@ -4,12 +4,12 @@ use noisy_syntax::{Interner, Type, TypeData};
 
 /// A pattern that matches one or more types.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern(String);
+pub(super) struct TypePattern(String);
 
-impl Pattern {
+impl TypePattern {
     /// Creates a pattern from the text of a type as MLIR prints it.
     pub(super) fn new(text: &str) -> Self {
-        Pattern(text.chars().filter(|it| !it.is_ascii_whitespace()).collect())
+        TypePattern(text.chars().filter(|it| !it.is_ascii_whitespace()).collect())
     }
 
     /// Returns true if the pattern is empty and so matches no type.
@@ -18,7 +18,7 @@ impl Pattern {
     }
 
     /// Returns true if the text `head` followed by `tail` matches.
-    pub(super) fn fits(&self, head: &str, tail: &str) -> bool {
+    pub(super) fn is_match(&self, head: &str, tail: &str) -> bool {
         let pattern = self.0.as_bytes();
         let (head, tail) = (head.as_bytes(), tail.as_bytes());
         let at = |i: usize| head.get(i).or_else(|| tail.get(i.wrapping_sub(head.len())));
@@ -49,19 +49,19 @@ impl Pattern {
 }
 
 /// Returns true if a type matches any of the patterns.
-pub(super) fn any(patterns: &[Pattern], interner: &Interner, ty: Type) -> bool {
+pub(super) fn any_matches(patterns: &[TypePattern], interner: &Interner, ty: Type) -> bool {
     match interner.type_data(ty) {
         TypeData::Unknown => false,
         // Dialect types are stored as text without the `!`.
         TypeData::Dialect(name) => {
             let name = interner.str(*name);
-            patterns.iter().any(|it| it.fits("!", name))
+            patterns.iter().any(|it| it.is_match("!", name))
         }
         _ if patterns.iter().all(|it| it.0.starts_with('!')) => false,
         _ => {
             // `None` for a text that is too long for any pattern.
-            let text = interner.written_type_text(ty);
-            text.is_some_and(|text| patterns.iter().any(|it| it.fits("", &text)))
+            let text = interner.insertable_type_text(ty);
+            text.is_some_and(|text| patterns.iter().any(|it| it.is_match("", &text)))
         }
     }
 }

@@ -22,7 +22,7 @@ use noisy_syntax::OpKind;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::Pattern;
+use super::pattern::TypePattern;
 use super::{Bits, Carriers, GrowthRule, NoiseModel};
 
 /// The noise model: the growth of noise, the budget, and the op that lowers noise.
@@ -42,7 +42,7 @@ pub struct ModelSpec {
     /// The growth of noise, by the full name of an op, for example `"noisy.add"`. The noise of
     /// other ops is unknown.
     #[serde(deserialize_with = "over_the_built_in")]
-    pub ops: BTreeMap<String, OpSpec>,
+    pub ops: BTreeMap<String, GrowthRow>,
 }
 
 /// The op that is inserted to lower noise.
@@ -65,7 +65,7 @@ pub struct InsertSpec {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct OpSpec {
+pub struct GrowthRow {
     /// The kind of growth.
     pub growth: GrowthKind,
     /// Bits added by `max` and `sum`; 0 by default.
@@ -118,13 +118,13 @@ impl Default for ModelSpec {
 }
 
 /// Returns the rows of the built-in model.
-fn built_in() -> BTreeMap<String, OpSpec> {
-    let row = |growth, plus, operands: &[u32]| OpSpec {
+fn built_in() -> BTreeMap<String, GrowthRow> {
+    let row = |growth, plus, operands: &[u32]| GrowthRow {
         growth,
         plus,
         // Explicit indices, so that an operand of another type has unknown noise instead of none.
         operands: (!operands.is_empty()).then(|| operands.to_vec()),
-        ..OpSpec::default()
+        ..GrowthRow::default()
     };
     let rows = [
         ("noisy.encode", row(GrowthKind::Fresh, None, &[])),
@@ -139,12 +139,12 @@ fn built_in() -> BTreeMap<String, OpSpec> {
 }
 
 /// Reads rows, and adds them to the built-in ones.
-fn over_the_built_in<'de, D>(data: D) -> Result<BTreeMap<String, OpSpec>, D::Error>
+fn over_the_built_in<'de, D>(data: D) -> Result<BTreeMap<String, GrowthRow>, D::Error>
 where
     D: serde::Deserializer<'de>,
 {
     let mut ops = built_in();
-    ops.extend(BTreeMap::<String, OpSpec>::deserialize(data)?);
+    ops.extend(BTreeMap::<String, GrowthRow>::deserialize(data)?);
     Ok(ops)
 }
 
@@ -192,8 +192,8 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
     if types.is_empty() {
         return error(&["types"], "at least one type carries noise");
     }
-    let types: Vec<Pattern> = types.iter().map(|it| Pattern::new(it)).collect();
-    if types.iter().any(Pattern::is_empty) {
+    let types: Vec<TypePattern> = types.iter().map(|it| TypePattern::new(it)).collect();
+    if types.iter().any(TypePattern::is_empty) {
         return error(&["types"], "an empty string is not a type");
     }
     let mut rules = FxHashMap::default();
@@ -209,17 +209,17 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
         reset_level,
         reset_cost: insert.cost,
         reset_text: insert.text.clone(),
-        dialect_type: types.iter().any(|it| it.fits("!", "noisy.i32")),
+        is_dialect_type_noisy: types.iter().any(|it| it.is_match("!", "noisy.i32")),
         types,
         attributes,
         rules,
-        heir: noisy_heir::Options::default(),
+        heir: noisy_heir::HeirOptions::default(),
     })
 }
 
 fn rule(
     name: &str,
-    op: &OpSpec,
+    op: &GrowthRow,
     fresh: Bits,
     attributes: &mut Vec<String>,
 ) -> Result<GrowthRule, ModelError> {
@@ -229,7 +229,7 @@ fn rule(
     if !name.contains('.') || !name.split('.').all(is_word) {
         return error(&["ops", name], "not the full name of an op, such as `dialect.op`");
     }
-    let OpSpec { growth, plus, level, attribute, operands, results } = op;
+    let GrowthRow { growth, plus, level, attribute, operands, results } = op;
     let constant = match growth {
         GrowthKind::Fresh | GrowthKind::Reset => {
             if plus.is_some() {
@@ -305,7 +305,7 @@ fn carriers(list: Option<&[u32]>, most: usize, path: &[&str]) -> Result<Carriers
 /// Validates the inserted op. Returns the noise after it, in bits.
 fn check_insert(
     insert: &InsertSpec,
-    ops: &BTreeMap<String, OpSpec>,
+    ops: &BTreeMap<String, GrowthRow>,
     fresh: Bits,
     budget: Bits,
 ) -> Result<Bits, ModelError> {

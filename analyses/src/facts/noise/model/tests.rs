@@ -26,7 +26,7 @@ fn growth(model: &NoiseModel, text: &str) -> (Option<Growth>, Vec<bool>) {
 }
 
 #[test]
-fn the_built_in_model_is_the_tutorials() {
+fn the_built_in_model_is_that_of_the_tutorial() {
     let built_in = NoiseModel::new(&ModelSpec::default()).unwrap();
     assert_eq!(built_in, NoiseModel::tutorial());
     assert_eq!((built_in.fresh, built_in.budget, built_in.reset_level()), (12, 26, 12));
@@ -42,7 +42,7 @@ fn the_built_in_model_is_the_tutorials() {
 }
 
 #[test]
-fn nothing_said_is_the_built_in_model() {
+fn an_empty_description_is_the_built_in_model() {
     assert_eq!(model(json!({})), Ok(NoiseModel::tutorial()));
     // The serialized description is read back unchanged.
     let json = serde_json::to_value(ModelSpec::default()).unwrap();
@@ -81,7 +81,7 @@ fn another_scheme_is_another_table() {
 }
 
 #[test]
-fn an_attribute_says_the_constant() {
+fn an_attribute_states_the_constant() {
     let it = model(json!({"ops": {
         "a.op": {"growth": "sum", "plus": 7, "attribute": "bits"},
         "b.op": {"growth": "max", "attribute": "bits"},
@@ -101,7 +101,7 @@ fn an_attribute_says_the_constant() {
 }
 
 #[test]
-fn a_custom_form_that_is_not_known_says_its_attributes() {
+fn attributes_of_unknown_custom_forms_are_read() {
     let it =
         model(json!({"ops": {"a.op": {"growth": "max", "plus": 7, "attribute": "bits"}}})).unwrap();
     let of = |attrs: &str| growth(&it, &format!("%0 = a.op %a {attrs} : !noisy.i32")).0;
@@ -122,12 +122,12 @@ fn a_custom_form_that_is_not_known_says_its_attributes() {
 fn results_can_be_without_noise() {
     let it = model(json!({"ops": {"a.op": {"growth": "fresh", "results": [1]}}})).unwrap();
     let rule = it.rule("a.op").unwrap();
-    assert_eq!([0, 1, 2].map(|n| it.is_carried(rule, n)), [false, true, false]);
+    assert_eq!([0, 1, 2].map(|n| it.is_noisy_result(rule, n)), [false, true, false]);
 }
 
 #[test]
-fn types_are_told_by_their_text() {
-    let fits = |pattern: &str, text: &str| Pattern::new(pattern).fits("", text);
+fn types_match_patterns_of_their_text() {
+    let fits = |pattern: &str, text: &str| TypePattern::new(pattern).is_match("", text);
     assert!(fits("!a.ct", "!a.ct") && !fits("!a.ct", "!a.ct2") && !fits("!a.ct", "!a.c"));
     assert!(fits("!a.ct<*>", "!a.ct<1, 2>") && !fits("!a.ct<*>", "!a.ct"));
     assert!(fits("!a.ct<1,2>", "!a.ct<1, 2>"));
@@ -135,7 +135,7 @@ fn types_are_told_by_their_text() {
         fits("tensor<*x!a.ct>", "tensor<4x8x!a.ct>") && !fits("tensor<*x!a.ct>", "tensor<!a.ct>")
     );
     assert!(fits("*b*b", "abab") && !fits("*b*b", "ab") && fits("*", "") && !fits("", "a"));
-    assert!(Pattern::new("!noisy.*").fits("!", "noisy.i32"));
+    assert!(TypePattern::new("!noisy.*").is_match("!", "noisy.i32"));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn templates_are_filled() {
 }
 
 #[test]
-fn contradictions_are_said_with_their_place() {
+fn contradictions_are_reported_with_their_key() {
     let check = |json: Json, expected: &str| match model(json.clone()) {
         Ok(_) => panic!("{json} is accepted"),
         Err(it) => assert!(it.starts_with(expected), "{it}"),

@@ -5,23 +5,23 @@ use num_integer::gcd;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::calls::Calls;
+use super::calls::LiveCalls;
 use super::weight::{UNIT, Weights};
-use super::{Extraction, Objective, Refusal, Request, SitePosition, UseGroup};
-use crate::explain::{Saturation, derivation};
+use super::{Extraction, ExtractionRequest, Objective, Refusal, SitePosition, UseGroup};
+use crate::explain::{SaturationCache, derivation};
 use crate::facts::noise::Noise;
-use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::contract::{self, Contract, ValueSide};
 use crate::facts::noise::model::Growth;
 use crate::program::Program;
 use noisy_dataflow::flow::{self, Flow};
-use noisy_dataflow::sparse::{MAX_DEPTH, with_stack};
-use noisy_placement::{Bits, Instance, Node, NodeRule, Site};
+use noisy_dataflow::sparse::{MAX_CALL_DEPTH, with_growing_stack};
+use noisy_placement::{Instance, Node, NodeRule, NoiseBits, Site};
 
 /// Maximum number of nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
 /// Maximum number of visited ops over all iterations and copies. It is larger than the number of
 /// nodes, because many repeated ops may carry no noise.
-const MAX_LOOKED: usize = 2 * MAX_NODES;
+const MAX_VISITED_OPS: usize = 2 * MAX_NODES;
 /// The reason for refusing functions beyond these limits.
 const TOO_LARGE: &str = "the function is too large to optimize";
 
@@ -31,7 +31,7 @@ pub(super) enum PassedArgument {
     /// The argument carries no noise.
     Nothing,
     /// A fixed level, independent of the placement.
-    Level(Bits),
+    Level(NoiseBits),
     /// The noise of a node.
     Node(Node),
 }
@@ -42,11 +42,11 @@ pub(super) type Results = SmallVec<[Option<Node>; 2]>;
 /// The copies of a function.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    pub apart: Vec<(Vec<PassedArgument>, Results)>,
+    pub separate: Vec<(Vec<PassedArgument>, Results)>,
     /// The arguments and the results of the joined copy.
     pub joined: Option<(Vec<Option<Node>>, Results)>,
     /// The pairs of an argument of the joined copy and a node that is passed to it.
-    pub fed: FxHashSet<(Node, Node)>,
+    pub joined_operands: FxHashSet<(Node, Node)>,
 }
 
 /// A node under construction.
@@ -56,8 +56,8 @@ pub(super) struct NodeDraft {
     pub operands: SmallVec<[Node; 2]>,
     pub site: Option<Site>,
     /// The largest legal noise.
-    pub limit: Bits,
-    pub defined: bool,
+    pub limit: NoiseBits,
+    pub is_defined: bool,
 }
 
 /// The key of a node: a value at its definition, or a group of its uses.
@@ -70,24 +70,24 @@ pub(super) enum NodeKey {
 pub(super) struct Builder<'a> {
     pub program: &'a Program,
     pub ir: &'a Ir,
-    pub calls: &'a Calls,
+    pub calls: &'a LiveCalls,
     objective: Objective,
     replace: bool,
     /// The functions that may be changed.
-    open: FxHashSet<Op>,
+    changeable: FxHashSet<Op>,
     /// The functions that are extracted, in textual order.
     members: Vec<Op>,
     pub is_member: FxHashSet<Op>,
     /// The function that is being built.
     pub function: Op,
     /// True if `function` may be changed.
-    pub is_open: bool,
+    pub is_changeable: bool,
     /// The current nesting depth of calls and regions.
     pub depth: usize,
-    looked: usize,
+    n_visited: usize,
     pub copies: FxHashMap<Op, Copies>,
     /// Maximum number of separate copies of a function.
-    pub most_copies: usize,
+    pub max_copies: usize,
     /// The functions whose weights and groups of uses are computed.
     pub prepared: FxHashSet<Op>,
     pub nodes: Vec<NodeDraft>,
@@ -95,7 +95,7 @@ pub(super) struct Builder<'a> {
     pub env: FxHashMap<NodeKey, Node>,
     sites: FxHashMap<NodeKey, Site>,
     costs: Vec<u64>,
-    spots: Vec<SitePosition>,
+    positions: Vec<SitePosition>,
     pub groups: Vec<UseGroup>,
     pub group_of: FxHashMap<(Op, u32), usize>,
     pub groups_of: FxHashMap<Value, SmallVec<[usize; 2]>>,
@@ -104,29 +104,33 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(program: &'a Program, calls: &'a Calls, request: &Request) -> Self {
-        let members = calls.connected(program.ir(), request.functions, request.closed);
+    pub(super) fn new(
+        program: &'a Program,
+        calls: &'a LiveCalls,
+        request: &ExtractionRequest,
+    ) -> Self {
+        let members = calls.connected(program.ir(), request.functions, request.excluded);
         Builder {
             program,
             ir: program.ir(),
             calls,
             objective: request.objective,
             replace: request.replace,
-            open: request.functions.iter().copied().collect(),
+            changeable: request.functions.iter().copied().collect(),
             is_member: members.iter().copied().collect(),
             function: request.functions.first().copied().unwrap_or_else(|| Op::from_index(0)),
             members,
-            is_open: true,
+            is_changeable: true,
             depth: 0,
-            looked: 0,
+            n_visited: 0,
             copies: FxHashMap::default(),
-            most_copies: request.copies,
+            max_copies: request.max_copies,
             prepared: FxHashSet::default(),
             nodes: Vec::new(),
             env: FxHashMap::default(),
             sites: FxHashMap::default(),
             costs: Vec::new(),
-            spots: Vec::new(),
+            positions: Vec::new(),
             groups: Vec::new(),
             group_of: FxHashMap::default(),
             groups_of: FxHashMap::default(),
@@ -137,10 +141,10 @@ impl<'a> Builder<'a> {
 
     /// Builds all functions, in their assumed contexts and in the contexts of calls from functions
     /// outside of the problem.
-    pub(super) fn functions(&mut self) -> Result<(), String> {
+    pub(super) fn build_functions(&mut self) -> Result<(), String> {
         for function in self.members.clone() {
             self.function = function;
-            self.roots(function)?;
+            self.build_roots(function)?;
         }
         Ok(())
     }
@@ -148,8 +152,8 @@ impl<'a> Builder<'a> {
     /// Makes a function the current one. Computes its weights and groups of uses at the first call.
     pub(super) fn enter(&mut self, function: Op, region: Region) {
         self.function = function;
-        self.is_open = self.open.contains(&function);
-        if self.is_open && self.prepared.insert(function) {
+        self.is_changeable = self.changeable.contains(&function);
+        if self.is_changeable && self.prepared.insert(function) {
             let (is_plain, entry) = match self.objective {
                 Objective::Executed => (false, self.calls.entries(function)),
                 Objective::Count => (true, UNIT),
@@ -178,7 +182,7 @@ impl<'a> Builder<'a> {
             operands,
             site: None,
             limit: self.limit(self.program.model().budget, value),
-            defined: false,
+            is_defined: false,
         });
         self.env.insert(key, node);
         node
@@ -186,23 +190,23 @@ impl<'a> Builder<'a> {
 
     /// Returns the limit of a value. In a function that is not changed, the limit is at least the
     /// current noise.
-    pub(super) fn limit(&self, bound: Bits, value: Value) -> Bits {
-        let now = if self.is_open { None } else { self.program.noise(value).hi() };
+    pub(super) fn limit(&self, bound: NoiseBits, value: Value) -> NoiseBits {
+        let now = if self.is_changeable { None } else { self.program.noise(value).hi() };
         now.map_or(bound, |now| bound.max(now))
     }
 
     /// Returns the node of a value at its use by an operand.
-    pub(super) fn used(&mut self, op: Op, index: usize, value: Value) -> Node {
+    pub(super) fn node_at_use(&mut self, op: Op, index: usize, value: Value) -> Node {
         match self.group_of.get(&(op, index as u32)) {
-            Some(&group) => self.grouped(group),
+            Some(&group) => self.group_node(group),
             None => self.draft(NodeKey::Value(value), value),
         }
     }
 
     /// Returns the node of an operand, if it carries noise and is reachable.
-    pub(super) fn operand(&mut self, op: Op, index: usize) -> Option<Node> {
+    pub(super) fn operand_node(&mut self, op: Op, index: usize) -> Option<Node> {
         let value = self.ir.op(op).operands.get(index)?.value?;
-        (self.carries(value) && !self.is_bottom(value)).then(|| self.used(op, index, value))
+        (self.carries(value) && !self.is_bottom(value)).then(|| self.node_at_use(op, index, value))
     }
 
     /// Returns true if a value is unreachable.
@@ -242,11 +246,11 @@ impl<'a> Builder<'a> {
         }
         let key = NodeKey::Value(value);
         let weight = self.weights.of(home);
-        let has_site = self.is_open && !pointless && !is_reset;
+        let has_site = self.is_changeable && !pointless && !is_reset;
         let site = has_site.then(|| self.site(key, spot, weight));
         let node = self.draft(key, value);
         let draft = &mut self.nodes[node.0 as usize];
-        (draft.rule, draft.operands, draft.site, draft.defined) = (rule, operands, site, true);
+        (draft.rule, draft.operands, draft.site, draft.is_defined) = (rule, operands, site, true);
         if self.nodes.len() > MAX_NODES {
             return Err(TOO_LARGE.into());
         }
@@ -258,7 +262,7 @@ impl<'a> Builder<'a> {
     fn is_replaceable(&self, op: Op) -> bool {
         let data = self.ir.op(op);
         self.replace
-            && self.is_open
+            && self.is_changeable
             && self.ir.op_name(op) == self.program.model().reset_op
             && (data.operands.len(), data.results.len()) == (1, 1)
             && data.operands[0].value.is_some_and(|it| self.carries(it))
@@ -268,15 +272,15 @@ impl<'a> Builder<'a> {
         if let Some(&site) = self.sites.get(&key) {
             return site;
         }
-        let site = Site(self.spots.len() as u32);
-        self.spots.push(spot);
+        let site = Site(self.positions.len() as u32);
+        self.positions.push(spot);
         self.costs.push(weight);
         self.sites.insert(key, site);
         site
     }
 
     pub(super) fn unknown(&self, value: Value) -> String {
-        let chain = derivation(self.program, value, &mut Saturation::default());
+        let chain = derivation(self.program, value, &mut SaturationCache::default());
         let from = chain.steps.first().map_or(value, |it| it.value);
         format!("the noise of {} is unknown", self.ir.value_text(from))
     }
@@ -294,30 +298,30 @@ impl<'a> Builder<'a> {
             Def::Argument(block, index) => {
                 self.ir.region(self.ir.block(block).region).parent == Some(self.function)
                     && self.calls.is_called(self.function)
-                    && contract::of(self.ir, self.function, Side::Argument, index as usize)
+                    && contract::of(self.ir, self.function, ValueSide::Argument, index as usize)
                         .is_none()
             }
         }
     }
 
     /// Defines a value as the maximum of its incoming values.
-    pub(super) fn define_meet(&mut self, value: Value) -> Result<(), String> {
-        let fed = self.feeders(value);
+    pub(super) fn define_join(&mut self, value: Value) -> Result<(), String> {
+        let fed = self.incoming_nodes(value);
         self.define(value, NodeRule::Max(0), fed)
     }
 
-    pub(super) fn region(&mut self, region: Region) -> Result<(), String> {
+    pub(super) fn build_region(&mut self, region: Region) -> Result<(), String> {
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
+        if self.depth > MAX_CALL_DEPTH {
             return Err("calls are nested too deeply to optimize".into());
         }
-        let done = with_stack(|| self.ops(region));
+        let done = with_growing_stack(|| self.build_ops(region));
         self.depth -= 1;
         done
     }
 
-    fn ops(&mut self, region: Region) -> Result<(), String> {
-        let facts = self.program.facts();
+    fn build_ops(&mut self, region: Region) -> Result<(), String> {
+        let facts = self.program.noise_solver();
         let mut live = facts.is_block_live(flow::entry_block(self.ir, region));
         let mut is_first = true;
         for op in self.ir.items(region) {
@@ -326,11 +330,11 @@ impl<'a> Builder<'a> {
                 live = facts.is_block_live(block);
                 if !is_first && live {
                     for &arg in &self.ir.block(block).args {
-                        self.define_meet(arg)?;
+                        self.define_join(arg)?;
                     }
                 }
             } else if live {
-                self.op(op)?;
+                self.build_op(op)?;
             }
             is_first = false;
         }
@@ -339,14 +343,14 @@ impl<'a> Builder<'a> {
 
     /// Returns the nodes of the values that flow into a block argument or a result of an op with
     /// regions, over live edges.
-    fn feeders(&mut self, value: Value) -> SmallVec<[Node; 2]> {
+    fn incoming_nodes(&mut self, value: Value) -> SmallVec<[Node; 2]> {
         let mut out = SmallVec::new();
         if !self.carries(value) {
             return out;
         }
         for (op, index) in flow::feeding_operands(self.ir, value) {
-            if self.program.facts().is_live(self.ir, op)
-                && let Some(node) = self.operand(op, index)
+            if self.program.noise_solver().is_live(self.ir, op)
+                && let Some(node) = self.operand_node(op, index)
                 && !out.contains(&node)
             {
                 out.push(node);
@@ -355,46 +359,46 @@ impl<'a> Builder<'a> {
         out
     }
 
-    fn op(&mut self, op: Op) -> Result<(), String> {
-        self.looked += 1;
-        if self.looked > MAX_LOOKED {
+    fn build_op(&mut self, op: Op) -> Result<(), String> {
+        self.n_visited += 1;
+        if self.n_visited > MAX_VISITED_OPS {
             return Err(TOO_LARGE.into());
         }
         let ir = self.ir;
         let data = ir.op(op);
         match Flow::of(ir, op) {
             Flow::Plain => {
-                if !self.call(op)? {
-                    self.plain(op)?;
+                if !self.build_call(op)? {
+                    self.build_plain_op(op)?;
                 }
-                self.keep_contracts(op);
+                self.limit_operands(op);
                 Ok(())
             }
             Flow::Choice | Flow::While => {
                 for &(_, region) in &data.regions {
                     for &arg in &ir.block(flow::entry_block(ir, region)).args {
-                        self.define_meet(arg)?;
+                        self.define_join(arg)?;
                     }
-                    self.region(region)?;
+                    self.build_region(region)?;
                 }
                 for &result in &data.results {
-                    self.define_meet(result)?;
+                    self.define_join(result)?;
                 }
                 Ok(())
             }
-            Flow::For { first } => self.loop_(op, first),
+            Flow::For { first } => self.build_loop(op, first),
             // Sound over-approximation: any number of values may be combined in any order.
             Flow::Parallel { .. } | Flow::Reduce | Flow::Forall { .. } => {
                 for &(_, region) in &data.regions {
                     for &arg in &ir.block(flow::entry_block(ir, region)).args {
                         self.is_exact &= !self.carries(arg);
-                        self.define_meet(arg)?;
+                        self.define_join(arg)?;
                     }
-                    self.region(region)?;
+                    self.build_region(region)?;
                 }
                 for &result in &data.results {
                     self.is_exact &= !self.carries(result);
-                    self.define_meet(result)?;
+                    self.define_join(result)?;
                 }
                 Ok(())
             }
@@ -405,7 +409,7 @@ impl<'a> Builder<'a> {
                     for &arg in &ir.block(flow::entry_block(ir, region)).args {
                         self.define_source(arg)?;
                     }
-                    self.region(region)?;
+                    self.build_region(region)?;
                 }
                 for &result in &data.results {
                     self.define_source(result)?;
@@ -415,7 +419,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn plain(&mut self, op: Op) -> Result<(), String> {
+    fn build_plain_op(&mut self, op: Op) -> Result<(), String> {
         let ir = self.ir;
         let data = ir.op(op);
         for &result in &data.results {
@@ -429,7 +433,7 @@ impl<'a> Builder<'a> {
                 continue;
             };
             let Def::Result(_, index) = ir.value(result).def else { continue };
-            if !model.is_carried(rule, index as usize) {
+            if !model.is_noisy_result(rule, index as usize) {
                 self.define(result, NodeRule::Source(0), SmallVec::new())?;
                 continue;
             }
@@ -439,7 +443,7 @@ impl<'a> Builder<'a> {
             };
             if self.is_replaceable(op) {
                 // If it is removed, its operand replaces its result.
-                let operands = self.operand(op, 0).into_iter().collect();
+                let operands = self.operand_node(op, 0).into_iter().collect();
                 self.define(result, NodeRule::Max(0), operands)?;
                 continue;
             }
@@ -456,30 +460,37 @@ impl<'a> Builder<'a> {
     }
 
     /// Limits the operands of a call or a return by the contracts of the function.
-    fn keep_contracts(&mut self, op: Op) {
+    fn limit_operands(&mut self, op: Op) {
         let ir = self.ir;
         let stated = move |function, side, index| match contract::of(ir, function, side, index)? {
             Contract::Bound(bound) => Some(bound),
-            Contract::Wrong => None,
+            Contract::Invalid => None,
         };
-        let allows: Box<dyn Fn(usize) -> Option<Bits>> = match ir.op(op).kind {
+        let allows: Box<dyn Fn(usize) -> Option<NoiseBits>> = match ir.op(op).kind {
             OpKind::FuncCall => {
                 let Some(callee) = flow::callee(ir, op) else { return };
-                Box::new(move |index| stated(callee, Side::Argument, index))
+                Box::new(move |index| stated(callee, ValueSide::Argument, index))
             }
             OpKind::FuncReturn => {
                 let Some(function) = ir.parent_op(op) else { return };
-                Box::new(move |index| stated(function, Side::Result, index))
+                Box::new(move |index| stated(function, ValueSide::Result, index))
             }
             _ => return,
         };
         for (index, operand) in ir.op(op).operands.iter().enumerate() {
             let (Some(value), Some(bound)) = (operand.value, allows(index)) else { continue };
-            let Some(from) = self.operand(op, index) else { continue };
+            let Some(from) = self.operand_node(op, index) else { continue };
             let limit = self.limit(bound.min(self.program.model().budget), value);
             let operands = SmallVec::from_slice(&[from]);
             let rule = NodeRule::Max(0);
-            self.nodes.push(NodeDraft { value, rule, operands, site: None, limit, defined: true });
+            self.nodes.push(NodeDraft {
+                value,
+                rule,
+                operands,
+                site: None,
+                limit,
+                is_defined: true,
+            });
         }
     }
 
@@ -491,7 +502,7 @@ impl<'a> Builder<'a> {
         let (ir, model) = (self.ir, self.program.model());
         let n = ir.op(op).operands.len();
         let carriers = (0..n).filter(|&it| model.is_carrier(ir, op, rule, it));
-        carriers.filter_map(|it| self.operand(op, it)).collect()
+        carriers.filter_map(|it| self.operand_node(op, it)).collect()
     }
 
     pub(super) fn finish(self) -> Result<Extraction, Refusal> {
@@ -507,7 +518,7 @@ impl<'a> Builder<'a> {
         }
         let mut nodes = Vec::with_capacity(self.nodes.len());
         for draft in &self.nodes {
-            if !draft.defined {
+            if !draft.is_defined {
                 let name = self.ir.value_text(draft.value);
                 let why = format!("{name} is used where it is not defined");
                 let function =
@@ -517,8 +528,16 @@ impl<'a> Builder<'a> {
             instance.push(draft.rule, &draft.operands, draft.limit, draft.site);
             nodes.push(draft.value);
         }
-        let Builder { spots, groups, group_of, is_exact, .. } = self;
+        let Builder { positions: spots, groups, group_of, is_exact, .. } = self;
         let unit = UNIT / part;
-        Ok(Extraction { instance, spots, nodes, groups, group_of, unit, is_exact })
+        Ok(Extraction {
+            instance,
+            positions: spots,
+            nodes,
+            use_groups: groups,
+            group_of,
+            unit,
+            is_exact,
+        })
     }
 }

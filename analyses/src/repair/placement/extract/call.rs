@@ -22,33 +22,33 @@ use smallvec::SmallVec;
 
 use super::build::{Builder, NodeDraft, NodeKey, PassedArgument, Results};
 use crate::facts::noise::Noise;
-use crate::facts::noise::contract::{self, Contract, Side};
+use crate::facts::noise::contract::{self, Contract, ValueSide};
 use noisy_dataflow::flow;
-use noisy_dataflow::sparse::{MAX_APART, is_callable, is_exposed};
-use noisy_placement::{Bits, Node, NodeRule};
+use noisy_dataflow::sparse::{DEFAULT_MAX_CONTEXTS, is_callable, may_have_unknown_callers};
+use noisy_placement::{Node, NodeRule, NoiseBits};
 
 /// In an instance with more nodes, a function has at most as many separate copies as contexts in
 /// the analysis.
-const MOST_NODES_APART: usize = 250_000;
+const MAX_NODES_OF_SEPARATE_COPIES: usize = 250_000;
 
 impl Builder<'_> {
     /// Builds the copies of a function for calls from outside and from functions that are not
-    /// extracted. [`Builder::call`] does not build these copies.
-    pub(super) fn roots(&mut self, function: Op) -> Result<(), String> {
+    /// extracted. [`Builder::build_call`] does not build these copies.
+    pub(super) fn build_roots(&mut self, function: Op) -> Result<(), String> {
         let ir = self.ir;
         let &[(_, region)] = ir.op(function).regions.as_slice() else {
             return Err("the function has no body".into());
         };
         let args = ir.block(flow::entry_block(ir, region)).args.clone();
-        if is_exposed(ir, function) || !is_callable(ir, function) {
+        if may_have_unknown_callers(ir, function) || !is_callable(ir, function) {
             let mut passed = Vec::with_capacity(args.len());
             for (index, &arg) in args.iter().enumerate() {
-                passed.push(match self.stated(function, index, arg)? {
+                passed.push(match self.contract_argument(function, index, arg)? {
                     None => PassedArgument::Level(self.program.model().fresh),
                     Some(it) => it,
                 });
             }
-            self.copy(function, passed)?;
+            self.build_copy(function, passed)?;
         }
         for (call, caller) in self.calls.calls_of(function) {
             if self.is_member.contains(&caller) {
@@ -56,7 +56,7 @@ impl Builder<'_> {
             }
             let mut passed = Vec::with_capacity(args.len());
             for (index, &arg) in args.iter().enumerate() {
-                let given = match self.stated(function, index, arg)? {
+                let given = match self.contract_argument(function, index, arg)? {
                     Some(it) => it,
                     None => match ir.op(call).operands.get(index).and_then(|it| it.value) {
                         None => return Err(self.unknown(arg)),
@@ -70,7 +70,7 @@ impl Builder<'_> {
                 passed.push(given);
             }
             if passed.len() == args.len() {
-                self.copy(function, passed)?;
+                self.build_copy(function, passed)?;
             }
         }
         Ok(())
@@ -78,7 +78,7 @@ impl Builder<'_> {
 
     /// Returns the level of an argument from its contract; `Nothing` if the argument carries no
     /// noise, `None` if it depends on the call.
-    fn stated(
+    fn contract_argument(
         &self,
         function: Op,
         index: usize,
@@ -87,15 +87,15 @@ impl Builder<'_> {
         if !self.carries(arg) {
             return Ok(Some(PassedArgument::Nothing));
         }
-        match contract::of(self.ir, function, Side::Argument, index) {
+        match contract::of(self.ir, function, ValueSide::Argument, index) {
             Some(Contract::Bound(bound)) => Ok(Some(PassedArgument::Level(bound))),
-            Some(Contract::Wrong) => Err(self.unknown(arg)),
+            Some(Contract::Invalid) => Err(self.unknown(arg)),
             None => Ok(None),
         }
     }
 
     /// Defines the results of a call. Returns false if the call is not followed.
-    pub(super) fn call(&mut self, op: Op) -> Result<bool, String> {
+    pub(super) fn build_call(&mut self, op: Op) -> Result<bool, String> {
         let ir = self.ir;
         let Some(callee) = self.calls.callee(op).filter(|it| self.is_member.contains(it)) else {
             return Ok(false);
@@ -104,7 +104,7 @@ impl Builder<'_> {
         let args = ir.block(flow::entry_block(ir, region)).args.clone();
         let mut passed = Vec::with_capacity(args.len());
         for (index, &arg) in args.iter().enumerate() {
-            passed.push(match self.stated(callee, index, arg)? {
+            passed.push(match self.contract_argument(callee, index, arg)? {
                 Some(it) => it,
                 None => {
                     let value = ir.op(op).operands.get(index).and_then(|it| it.value);
@@ -112,14 +112,14 @@ impl Builder<'_> {
                     if value.is_some_and(|it| self.is_bottom(it)) {
                         return Ok(true);
                     }
-                    match self.operand(op, index) {
+                    match self.operand_node(op, index) {
                         Some(node) => PassedArgument::Node(node),
                         None => return Err(self.unknown(arg)),
                     }
                 }
             });
         }
-        let results = self.copy(callee, passed)?;
+        let results = self.build_copy(callee, passed)?;
         for (index, &result) in ir.op(op).results.iter().enumerate() {
             let from = results.get(index).copied().flatten();
             self.define(result, NodeRule::Max(0), from.into_iter().collect())?;
@@ -128,22 +128,24 @@ impl Builder<'_> {
     }
 
     /// Finds or builds the copy of a function for given arguments, and returns its results.
-    fn copy(&mut self, function: Op, passed: Vec<PassedArgument>) -> Result<Results, String> {
+    fn build_copy(&mut self, function: Op, passed: Vec<PassedArgument>) -> Result<Results, String> {
         let ir = self.ir;
         let copies = self.copies.entry(function).or_default();
-        if let Some((_, results)) = copies.apart.iter().find(|it| it.0 == passed) {
+        if let Some((_, results)) = copies.separate.iter().find(|it| it.0 == passed) {
             return Ok(results.clone());
         }
         let varies = passed.iter().any(|it| matches!(it, PassedArgument::Node(_)));
-        let is_large = self.nodes.len() > MOST_NODES_APART;
-        let most = if is_large { self.most_copies.min(MAX_APART) } else { self.most_copies };
-        let is_joined = varies && (self.calls.is_recursive(function) || copies.apart.len() >= most);
+        let is_large = self.nodes.len() > MAX_NODES_OF_SEPARATE_COPIES;
+        let most =
+            if is_large { self.max_copies.min(DEFAULT_MAX_CONTEXTS) } else { self.max_copies };
+        let is_joined =
+            varies && (self.calls.is_recursive(function) || copies.separate.len() >= most);
         if is_joined {
             self.is_exact = false;
             if let Some((args, results)) = copies.joined.clone() {
                 for (arg, passed) in args.into_iter().zip(passed) {
                     if let (Some(arg), PassedArgument::Node(node)) = (arg, passed)
-                        && copies.fed.insert((arg, node))
+                        && copies.joined_operands.insert((arg, node))
                     {
                         self.nodes[arg.0 as usize].operands.push(node);
                     }
@@ -154,7 +156,7 @@ impl Builder<'_> {
         let Some(&(_, region)) = ir.op(function).regions.first() else {
             return Err("the function has no body".into());
         };
-        let (caller, was_open) = (self.function, self.is_open);
+        let (caller, was_open) = (self.function, self.is_changeable);
         let env = std::mem::take(&mut self.env);
         self.enter(function, region);
         let results = self.results(function, region);
@@ -176,31 +178,31 @@ impl Builder<'_> {
         if is_joined {
             for (arg, passed) in nodes.iter().zip(&passed) {
                 if let (Some(arg), PassedArgument::Node(node)) = (arg, passed) {
-                    copies.fed.insert((*arg, *node));
+                    copies.joined_operands.insert((*arg, *node));
                 }
             }
             copies.joined = Some((nodes, results.clone()));
         } else {
-            copies.apart.push((passed, results.clone()));
+            copies.separate.push((passed, results.clone()));
         }
-        self.region(region)?;
+        self.build_region(region)?;
         for (op, index) in self.returned(region) {
             if let Some(&Some(result)) = results.get(index)
                 && !matches!(self.nodes[result.0 as usize].rule, NodeRule::Source(_))
-                && let Some(node) = self.operand(op, index)
+                && let Some(node) = self.operand_node(op, index)
             {
                 self.nodes[result.0 as usize].operands.push(node);
             }
         }
         self.env = env;
-        (self.function, self.is_open) = (caller, was_open);
+        (self.function, self.is_changeable) = (caller, was_open);
         Ok(results)
     }
 
     /// Returns the operands of the live returns of a body.
     fn returned(&self, region: Region) -> Vec<(Op, usize)> {
         let ir = self.ir;
-        let facts = self.program.facts();
+        let facts = self.program.noise_solver();
         let mut out = Vec::new();
         for block in ir.blocks(region) {
             let end = ir.last_op(block).filter(|&it| ir.op(it).kind == OpKind::FuncReturn);
@@ -222,9 +224,9 @@ impl Builder<'_> {
             if self.is_bottom(value) || index >= out.len() {
                 continue;
             }
-            let rule = match contract::of(self.ir, function, Side::Result, index) {
+            let rule = match contract::of(self.ir, function, ValueSide::Result, index) {
                 Some(Contract::Bound(bound))
-                    if !self.is_open && self.program.noise(value).is_over(bound) =>
+                    if !self.is_changeable && self.program.noise(value).is_over(bound) =>
                 {
                     NodeRule::Source(bound)
                 }
@@ -233,9 +235,16 @@ impl Builder<'_> {
             match out[index] {
                 None => {
                     out[index] = Some(Node(self.nodes.len() as u32));
-                    let (operands, limit) = (SmallVec::new(), Bits::MAX);
+                    let (operands, limit) = (SmallVec::new(), NoiseBits::MAX);
                     let (site, defined) = (None, true);
-                    self.nodes.push(NodeDraft { value, rule, operands, site, limit, defined });
+                    self.nodes.push(NodeDraft {
+                        value,
+                        rule,
+                        operands,
+                        site,
+                        limit,
+                        is_defined: defined,
+                    });
                 }
                 Some(node) if rule != NodeRule::Max(0) => self.nodes[node.0 as usize].rule = rule,
                 Some(_) => {}

@@ -11,46 +11,48 @@ use smallvec::SmallVec;
 
 use super::weight::{UNIT, UNKNOWN_TRIPS, Weights};
 use crate::program::Program;
-use noisy_dataflow::sparse::{followed, is_exposed};
+use noisy_dataflow::sparse::{followed_callee, may_have_unknown_callers};
 
 /// The live calls of a program that are followed into their callees.
 #[derive(Clone, Debug, Default)]
-pub struct Calls {
+pub struct LiveCalls {
     /// The callee of each call.
     callee: FxHashMap<Op, Op>,
     /// The calls of each function, with the functions that contain them.
-    of: FxHashMap<Op, Vec<(Op, Op)>>,
+    calls_to: FxHashMap<Op, Vec<(Op, Op)>>,
     /// The calls in each function, with their callees.
-    from: FxHashMap<Op, Vec<(Op, Op)>>,
+    calls_in: FxHashMap<Op, Vec<(Op, Op)>>,
     /// Functions that may call themselves, directly or indirectly.
     recursive: FxHashSet<Op>,
     /// The number of entries of each calling or called function, in units of 1 / [`UNIT`].
     entries: FxHashMap<Op, u64>,
 }
 
-impl Calls {
+impl LiveCalls {
     /// Finds the calls of a program. *Cost.* Nearly linear in the program.
-    pub fn new(program: &Program) -> Calls {
+    pub fn new(program: &Program) -> LiveCalls {
         let ir = program.ir();
-        let mut it = Calls::default();
+        let mut it = LiveCalls::default();
         let mut functions = Vec::new();
         ir.walk(ir.root(), &mut |op| match ir.op(op).kind {
             OpKind::FuncFunc => functions.push(op),
             OpKind::FuncCall => {
-                let (Some(callee), Some(caller)) = (followed(ir, op), ir.function_of(op)) else {
+                let (Some(callee), Some(caller)) = (followed_callee(ir, op), ir.function_of(op))
+                else {
                     return;
                 };
-                if program.facts().is_live(ir, op) {
+                if program.noise_solver().is_live(ir, op) {
                     it.callee.insert(op, callee);
-                    it.of.entry(callee).or_default().push((op, caller));
-                    it.from.entry(caller).or_default().push((op, callee));
+                    it.calls_to.entry(callee).or_default().push((op, caller));
+                    it.calls_in.entry(caller).or_default().push((op, callee));
                 }
             }
             _ => {}
         });
         if !it.callee.is_empty() {
-            functions
-                .retain(|function| it.of.contains_key(function) || it.from.contains_key(function));
+            functions.retain(|function| {
+                it.calls_to.contains_key(function) || it.calls_in.contains_key(function)
+            });
             it.count(program, &functions);
         }
         it
@@ -63,7 +65,7 @@ impl Calls {
 
     /// Returns true if a function is called.
     pub fn is_called(&self, function: Op) -> bool {
-        self.of.contains_key(&function)
+        self.calls_to.contains_key(&function)
     }
 
     /// Returns true if a function may call itself, directly or indirectly.
@@ -78,7 +80,7 @@ impl Calls {
 
     /// The calls of a function, with the functions that contain them.
     pub(super) fn calls_of(&self, function: Op) -> Vec<(Op, Op)> {
-        self.of.get(&function).cloned().unwrap_or_default()
+        self.calls_to.get(&function).cloned().unwrap_or_default()
     }
 
     /// Returns the functions that calls connect with `functions`, in textual order. Functions in
@@ -92,8 +94,8 @@ impl Calls {
                 continue;
             }
             out.push(function);
-            stack.extend(self.from.get(&function).into_iter().flatten().map(|it| it.1));
-            stack.extend(self.of.get(&function).into_iter().flatten().map(|it| it.1));
+            stack.extend(self.calls_in.get(&function).into_iter().flatten().map(|it| it.1));
+            stack.extend(self.calls_to.get(&function).into_iter().flatten().map(|it| it.1));
         }
         if out.len() > 1 {
             out.sort_by_cached_key(|&it| ir.start(it));
@@ -110,10 +112,10 @@ impl Calls {
             let mut entries = 0_u64;
             let mut is_recursive = false;
             for &function in &group {
-                if is_exposed(ir, function) {
+                if may_have_unknown_callers(ir, function) {
                     entries = entries.saturating_add(UNIT);
                 }
-                for (call, caller) in self.of.get(&function).into_iter().flatten() {
+                for (call, caller) in self.calls_to.get(&function).into_iter().flatten() {
                     let is_inside = group.contains(caller);
                     is_recursive |= is_inside;
                     if let Some(&n) = executed.get(call).filter(|_| !is_inside) {
@@ -127,7 +129,7 @@ impl Calls {
             }
             for &function in &group {
                 self.entries.insert(function, entries.max(1));
-                let Some(calls) = self.from.get(&function) else { continue };
+                let Some(calls) = self.calls_in.get(&function) else { continue };
                 let mut weights = Weights::default();
                 for &(_, region) in &ir.op(function).regions {
                     weights.add(ir, program.integers(), region, entries.max(1), false);
@@ -146,7 +148,7 @@ impl Calls {
         let callees: Vec<Vec<usize>> = functions
             .iter()
             .map(|it| {
-                let calls = self.from.get(it).into_iter().flatten();
+                let calls = self.calls_in.get(it).into_iter().flatten();
                 calls.filter_map(|it| index.get(&it.1).copied()).collect()
             })
             .collect();

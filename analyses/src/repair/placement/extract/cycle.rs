@@ -8,18 +8,18 @@ use noisy_dataflow::flow;
 use noisy_placement::{Node, NodeRule};
 
 /// The nodes of the iteration arguments of a loop; `None` for an argument without noise.
-type Carried = SmallVec<[Option<Node>; 4]>;
+type CycleNodes = SmallVec<[Option<Node>; 4]>;
 
 impl Builder<'_> {
-    pub(super) fn loop_(&mut self, op: Op, first: usize) -> Result<(), String> {
+    pub(super) fn build_loop(&mut self, op: Op, first: usize) -> Result<(), String> {
         let ir = self.ir;
         let data = ir.op(op);
         let region = data.regions[0].1;
         let n_carried = data.operands.len() - first;
         let args = flow::carried_args(ir, region, n_carried);
-        let trips = self.program.integers().trips(ir, op).replayed();
-        let inits = |it: &mut Self| -> Carried {
-            (first..data.operands.len()).map(|index| it.operand(op, index)).collect()
+        let trips = self.program.integers().trips(ir, op).for_replay();
+        let inits = |it: &mut Self| -> CycleNodes {
+            (first..data.operands.len()).map(|index| it.operand_node(op, index)).collect()
         };
         if trips.most == Some(0) {
             let inits = inits(self);
@@ -46,9 +46,9 @@ impl Builder<'_> {
             // same iteration.
             self.is_exact &= trips.most.is_none() || n_noisy <= 1;
             for &arg in args {
-                self.define_meet(arg)?;
+                self.define_join(arg)?;
             }
-            self.region(region)?;
+            self.build_region(region)?;
             ends.push(self.yielded(region));
         }
         for (index, &result) in data.results.iter().enumerate() {
@@ -59,11 +59,11 @@ impl Builder<'_> {
     }
 
     /// Returns the nodes of the yielded values of a region with one block.
-    fn yielded(&mut self, region: Region) -> Carried {
+    fn yielded(&mut self, region: Region) -> CycleNodes {
         let ir = self.ir;
-        let end = flow::yields(ir, region).first().copied();
+        let end = flow::yield_ops(ir, region).first().copied();
         end.map_or(SmallVec::new(), |end| {
-            flow::yielded(ir, end).map(|index| self.operand(end, index)).collect()
+            flow::yielded_operands(ir, end).map(|index| self.operand_node(end, index)).collect()
         })
     }
 
@@ -74,8 +74,8 @@ impl Builder<'_> {
         least: u64,
         most: u64,
         args: &[Value],
-        inits: Carried,
-        ends: &mut Vec<Carried>,
+        inits: CycleNodes,
+        ends: &mut Vec<CycleNodes>,
     ) -> Result<(), String> {
         let region = self.ir.op(op).regions[0].1;
         let mut inside = Vec::new();
@@ -93,7 +93,7 @@ impl Builder<'_> {
                     self.define(arg, NodeRule::Max(0), SmallVec::from_slice(&[start]))?;
                 }
             }
-            self.region(region)?;
+            self.build_region(region)?;
             // All nodes of this iteration are read before the next iteration replaces any.
             starts = self.yielded(region);
             if round + 1 >= least {

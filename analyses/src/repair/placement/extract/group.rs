@@ -76,21 +76,21 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn grouped(&mut self, index: usize) -> Node {
+    pub(super) fn group_node(&mut self, index: usize) -> Node {
         let group = self.groups[index];
         let key = NodeKey::Group(index);
         if let Some(&node) = self.env.get(&key) {
             return node;
         }
         let from = match group.outer {
-            Some(outer) => self.grouped(outer),
+            Some(outer) => self.group_node(outer),
             None => self.draft(NodeKey::Value(group.value), group.value),
         };
         let weight = self.weights.of(self.ir.block_of(group.anchor));
-        let site = self.site(key, SitePosition::Before(index), weight);
+        let site = self.site(key, SitePosition::BeforeGroup(index), weight);
         let node = self.draft(key, group.value);
         let draft = &mut self.nodes[node.0 as usize];
-        (draft.operands, draft.site, draft.defined) =
+        (draft.operands, draft.site, draft.is_defined) =
             (SmallVec::from_slice(&[from]), Some(site), true);
         node
     }

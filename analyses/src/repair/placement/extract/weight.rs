@@ -9,7 +9,7 @@
 use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::FxHashMap;
 
-use noisy_dataflow::cfg::{Cfg, Loops};
+use noisy_dataflow::cfg::{Cfg, NaturalLoops};
 use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::Integers;
 
@@ -22,17 +22,17 @@ pub(in crate::repair::placement) const UNIT: u64 = 960;
 
 /// Maximum number of blocks of a region in which branches count: each branch needs the enclosing
 /// loops of both of its ends. In a larger region, all blocks have the weight of the entry.
-const MOST_BLOCKS: usize = 5000;
+const MAX_BLOCKS: usize = 5000;
 
 /// The weight of each block of a function.
 #[derive(Clone, Debug, Default)]
 pub(in crate::repair::placement) struct Weights {
     blocks: FxHashMap<Block, u64>,
-    is_plain: bool,
+    is_uniform: bool,
 }
 
 impl Weights {
-    /// Adds the blocks of a region, given the weight of its entry. If `is_plain`, all blocks have
+    /// Adds the blocks of a region, given the weight of its entry. If `is_uniform`, all blocks have
     /// this weight.
     pub(in crate::repair::placement) fn add(
         &mut self,
@@ -42,7 +42,7 @@ impl Weights {
         entry: u64,
         is_plain: bool,
     ) {
-        self.is_plain = is_plain;
+        self.is_uniform = is_plain;
         let mut stack = vec![(region, entry)];
         while let Some((region, weight)) = stack.pop() {
             let blocks = ir.blocks(region);
@@ -68,7 +68,7 @@ impl Weights {
 
     /// Returns the weight of the regions of an op with a weight.
     fn within(&self, ir: &Ir, integers: &Integers, op: Op, weight: u64) -> u64 {
-        if self.is_plain {
+        if self.is_uniform {
             return weight;
         }
         let weight = match Flow::of(ir, op) {
@@ -98,13 +98,13 @@ impl Weights {
         blocks: &[Block],
         weight: u64,
     ) {
-        if self.is_plain || blocks.len() < 2 || blocks.len() > MOST_BLOCKS {
+        if self.is_uniform || blocks.len() < 2 || blocks.len() > MAX_BLOCKS {
             self.blocks.extend(blocks.iter().map(|&block| (block, weight)));
             return;
         }
-        let cfg = Cfg::taken(ir, region, |op, index| integers.may_take(ir, op, index));
+        let cfg = Cfg::with_branches(ir, region, |op, index| integers.may_take(ir, op, index));
         let tree = cfg.dominators();
-        let loops = Loops::new(&cfg, &tree);
+        let loops = NaturalLoops::new(&cfg, &tree);
         let mut order = cfg.postorder();
         order.retain(|&it| tree.is_reachable(it as usize));
         order.reverse();

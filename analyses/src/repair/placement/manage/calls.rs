@@ -9,29 +9,34 @@ use noisy_syntax::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::extract::Objective;
-use super::asked;
+use super::placement_question;
 use crate::program::Program;
 use noisy_dataflow::flow;
-use noisy_heir::{Heir, Placed};
+use noisy_heir::{CiphertextFacts, PlacedOp};
 
 /// The known effects of callees, for a placed op.
-pub(super) struct Calls {
-    placed: Placed,
+pub(super) struct CalleeEffects {
+    placed: PlacedOp,
     /// For each analyzed function, `Ok` if it returns two polynomials, else the reason.
-    known: FxHashMap<Op, Result<(), String>>,
+    effects: FxHashMap<Op, Result<(), String>>,
 }
 
-impl Calls {
-    pub(super) fn of(placed: Placed) -> Self {
-        Self { placed, known: FxHashMap::default() }
+impl CalleeEffects {
+    pub(super) fn of(placed: PlacedOp) -> Self {
+        Self { placed, effects: FxHashMap::default() }
     }
 
     /// Returns the functions and the multiplying functions that they call, callees before callers
     /// except in recursions.
-    pub(super) fn called_first(&self, program: &Program, heir: &Heir, functions: &[Op]) -> Vec<Op> {
+    pub(super) fn callees_first(
+        &self,
+        program: &Program,
+        heir: &CiphertextFacts,
+        functions: &[Op],
+    ) -> Vec<Op> {
         let ir = program.ir();
         let changing_functions = heir.changing_functions(ir, self.placed);
-        if changing_functions.is_empty() || self.placed != Placed::Relinearize {
+        if changing_functions.is_empty() || self.placed != PlacedOp::Relinearize {
             return functions.to_vec();
         }
         let mut out = Vec::new();
@@ -43,7 +48,7 @@ impl Calls {
                 out.push(function);
             } else if seen.insert(function) {
                 stack.push((function, true));
-                let Some(body) = flow::body(ir, function) else { continue };
+                let Some(body) = flow::function_body(ir, function) else { continue };
                 ir.walk(body, &mut |op| {
                     let callee =
                         flow::callee(ir, op).filter(|it| changing_functions.contains_key(it));
@@ -55,32 +60,38 @@ impl Calls {
     }
 
     /// Records that a function returns two polynomials, or the reason why it does not.
-    pub(super) fn note(&mut self, program: &Program, function: Op, found: Result<(), String>) {
+    pub(super) fn record(&mut self, program: &Program, function: Op, found: Result<(), String>) {
         let name = program.function_name(function);
-        self.known.insert(function, found.map_err(|why| format!("@{name} {why}")));
+        self.effects.insert(function, found.map_err(|why| format!("@{name} {why}")));
     }
 
     /// Records the effect of a function in which no op is placed. `broken` is its error.
-    pub(super) fn note_as_it_stands(
+    pub(super) fn record_unchanged(
         &mut self,
         program: &Program,
-        heir: &Heir,
+        heir: &CiphertextFacts,
         function: Op,
         broken: Option<String>,
     ) {
         if heir.changing_functions(program.ir(), self.placed).contains_key(&function) {
-            let stands = || self.stands(program, heir, function);
+            let stands = || self.check_unchanged(program, heir, function);
             let found = broken.map_or_else(stands, |why| Err(format!("is broken: {why}")));
-            self.note(program, function, found);
+            self.record(program, function, found);
         }
     }
 
     /// Returns an error if a function without a new placement may return more than two polynomials.
-    fn stands(&self, program: &Program, heir: &Heir, function: Op) -> Result<(), String> {
-        let crossing = |it: Op| self.crossing(program, heir, it);
-        let question = asked(program, heir, function, self.placed, Objective::Count, &crossing);
+    fn check_unchanged(
+        &self,
+        program: &Program,
+        heir: &CiphertextFacts,
+        function: Op,
+    ) -> Result<(), String> {
+        let crossing = |it: Op| self.check_crossing(program, heir, it);
+        let question =
+            placement_question(program, heir, function, self.placed, Objective::Count, &crossing);
         let question = question.map_err(|why| format!("cannot be analyzed: {why}"))?;
-        let Some(value) = question.oversized() else { return Ok(()) };
+        let Some(value) = question.first_oversized() else { return Ok(()) };
         let name = program.ir().value_text(value);
         Err(format!(
             "computes {name} with more than 2 polynomials, and has no position to relinearize it"
@@ -89,15 +100,15 @@ impl Calls {
 
     /// Returns an error unless a call preserves the level or the number of polynomials of its
     /// argument.
-    pub(super) fn crossing(
+    pub(super) fn check_crossing(
         &self,
         program: &Program,
-        heir: &Heir,
+        heir: &CiphertextFacts,
         callee: Op,
     ) -> Result<(), String> {
         let name = program.function_name(callee);
-        if self.placed == Placed::Relinearize {
-            let known = self.known.get(&callee).cloned();
+        if self.placed == PlacedOp::Relinearize {
+            let known = self.effects.get(&callee).cloned();
             return known
                 .unwrap_or_else(|| Err(format!("@{name} computes products and is recursive")));
         }

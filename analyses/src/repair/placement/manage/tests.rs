@@ -81,11 +81,11 @@ fn document(text: &str, budget: u32) -> Document {
 fn placed(text: &str, budget: Option<u32>) -> (usize, bool, String) {
     let document = document(text, budget.unwrap_or(1));
     let insert = if budget.is_some() { insert_bootstraps } else { insert_relinearizations };
-    let outcome =
-        insert(&document, &document.ir().functions(), &Options::default()).expect("it stands up");
+    let outcome = insert(&document, &document.ir().functions(), &PlacementOptions::default())
+        .expect("it stands up");
     let is_optimal = outcome.functions.iter().all(|it| it.verdict.is_optimal());
     let after = outcome.fix.as_ref().map_or_else(|| text.to_owned(), |it| it.apply(text));
-    (outcome.inserted(), is_optimal, after)
+    (outcome.n_inserted(), is_optimal, after)
 }
 
 /// Returns true if a program is legal with relinearizations after the results in the bit set
@@ -131,7 +131,7 @@ fn least(n: usize, is_legal: &dyn Fn(usize) -> bool) -> usize {
 }
 
 #[test]
-fn nothing_needs_fewer() {
+fn placements_are_minimal() {
     let mut numbers = Numbers(7);
     for n in [1, 2, 4, 6, 8, 9, 10] {
         for _ in 0..6 {
@@ -197,15 +197,16 @@ fn a_waterline_keeps_levels() {
         model.heir.bootstrap_waterline = waterline;
         document = Document::with_model(&text(&squarings), model);
         let functions = document.ir().functions();
-        insert_bootstraps(&document, &functions, &Options::default()).expect("an answer")
+        insert_bootstraps(&document, &functions, &PlacementOptions::default()).expect("an answer")
     };
     // HEIR 2026.9.1 inserts the same numbers with these options.
     for (budget, waterline, wanted) in [(3, 0, 2), (3, 1, 4), (3, 2, 8), (5, 2, 2)] {
-        assert_eq!(of(budget, waterline).inserted(), wanted, "{budget} {waterline}");
+        assert_eq!(of(budget, waterline).n_inserted(), wanted, "{budget} {waterline}");
     }
     for waterline in [2, 7] {
         let outcome = of(2, waterline);
-        let [FunctionOutcome { verdict: Verdict::Refused(why), .. }] = &outcome.functions[..]
+        let [FunctionOutcome { verdict: PlacementVerdict::Refused(why), .. }] =
+            &outcome.functions[..]
         else {
             panic!("{outcome:?}")
         };
@@ -251,7 +252,7 @@ fn the_generic_form_stays() {
 }
 
 #[test]
-fn a_loop_gives_the_level_that_it_takes() {
+fn loops_yield_the_level_of_their_initial_value() {
     let ty = "tensor<8xf32>";
     let lines = |inside: &str| {
         format!(
@@ -277,7 +278,7 @@ fn a_loop_gives_the_level_that_it_takes() {
 }
 
 #[test]
-fn a_bootstrap_takes_levels_itself() {
+fn bootstraps_use_levels() {
     let squarings: Vec<Step> = (0..9)
         .map(|at| Step::Mul(if at == 0 { 0 } else { at + 1 }, if at == 0 { 0 } else { at + 1 }))
         .collect();
@@ -294,18 +295,19 @@ fn a_bootstrap_takes_levels_itself() {
 /// Returns the number of ops that each stage inserts, and the text after all stages.
 fn staged(text: &str, budget: u32) -> (Vec<usize>, String) {
     let mut text = text.to_owned();
-    let stages = STAGES.map(|(_, insert)| {
+    let stages = MANAGEMENT_STAGES.map(|(_, insert)| {
         let document = document(&text, budget);
         let functions = document.ir().functions();
-        let outcome = insert(&document, &functions, &Options::default()).expect("it stands up");
+        let outcome =
+            insert(&document, &functions, &PlacementOptions::default()).expect("it stands up");
         text = outcome.fix.as_ref().map_or_else(|| text.clone(), |it| it.apply(&text));
-        outcome.inserted()
+        outcome.n_inserted()
     });
     (stages.to_vec(), text)
 }
 
 #[test]
-fn a_loop_drops_levels_where_a_bootstrap_uses_them() {
+fn loops_drop_levels_that_bootstraps_use() {
     let ty = "tensor<8xf32>";
     let lines = format!(
         "      %1 = affine.for %i = 0 to 4 iter_args(%b = %v0) -> ({ty}) {{
@@ -370,7 +372,7 @@ fn ops_inserted_after_an_unreadable_annotation_have_none() {
 
 /// Target levels cause no `level-mismatch`, before and after the fix.
 #[test]
-fn goals_stay_as_they_are() {
+fn target_levels_are_kept() {
     let lines = "      %2 = arith.mulf %v0, %v1 : tensor<8xf32>\n      %3 = arith.mulf %2, %2 : tensor<8xf32>\n";
     let m = |level: u32| {
         format!("!secret.secret<tensor<8xf32>> {{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}")
@@ -393,18 +395,18 @@ fn functions_with_unknown_facts_are_left_alone() {
     let text = generic("      %1 = other.op %v0 : tensor<8xf32>\n", "%1");
     let document = document(&text, 1);
     let functions = document.ir().functions();
-    let outcome =
-        insert_relinearizations(&document, &functions, &Options::default()).expect("an answer");
+    let outcome = insert_relinearizations(&document, &functions, &PlacementOptions::default())
+        .expect("an answer");
     assert!(outcome.fix.is_none());
     assert!(matches!(
         &outcome.functions[..],
-        [FunctionOutcome { verdict: Verdict::Refused(_), .. }]
+        [FunctionOutcome { verdict: PlacementVerdict::Refused(_), .. }]
     ));
 }
 
 #[test]
 fn effects_of_calls_on_ciphertexts_are_not_guessed() {
-    let of = |within: &str, insert: Insert| {
+    let of = |within: &str, insert: InsertFunction| {
         let ty = "tensor<8xf32>";
         let lines = format!(
             "      %1 = arith.mulf %v0, %v1 : {ty}\n      %2 = func.call @g(%1) : ({ty}) -> {ty}\n      %3 = arith.mulf %2, %2 : {ty}\n"
@@ -417,13 +419,14 @@ fn effects_of_calls_on_ciphertexts_are_not_guessed() {
         let text = format!("{}{callee}", text.strip_suffix("}\n").expect("a module"));
         let document = document(&text, 1);
         let functions = document.ir().functions();
-        let outcome = insert(&document, &functions, &Options::default()).expect("it stands up");
+        let outcome =
+            insert(&document, &functions, &PlacementOptions::default()).expect("it stands up");
         match &outcome.functions[0].verdict {
-            Verdict::Refused(why) => why.clone(),
-            _ => format!("{} inserted", outcome.inserted()),
+            PlacementVerdict::Refused(why) => why.clone(),
+            _ => format!("{} inserted", outcome.n_inserted()),
         }
     };
-    for insert in [insert_bootstraps as Insert, insert_relinearizations] {
+    for insert in [insert_bootstraps as InsertFunction, insert_relinearizations] {
         assert!(of("arith.addf %y, %y", insert).ends_with(" inserted"));
         assert!(of("func.call @h(%y)", insert).ends_with(" inserted"));
     }
@@ -446,7 +449,7 @@ fn effects_of_calls_on_ciphertexts_are_not_guessed() {
 }
 
 #[test]
-fn relinearizations_are_placed_across_calls_that_give_two_polynomials() {
+fn relinearizations_are_placed_across_calls_that_return_two_polynomials() {
     let (ty, secret) = ("tensor<8xf32>", "!secret.secret<tensor<8xf32>>");
     let of = |callee: &str| {
         let lines = format!(
@@ -490,8 +493,8 @@ fn relinearizations_are_placed_across_calls_that_give_two_polynomials() {
     let text = format!("module attributes {{scheme.ckks}} {{\n{caller}{broken}}}\n");
     let document = document(&text, 1);
     let functions = document.ir().functions();
-    let outcome =
-        insert_relinearizations(&document, &functions, &Options::default()).expect("an answer");
-    let Verdict::Refused(why) = &outcome.functions[0].verdict else { panic!("{text}") };
+    let outcome = insert_relinearizations(&document, &functions, &PlacementOptions::default())
+        .expect("an answer");
+    let PlacementVerdict::Refused(why) = &outcome.functions[0].verdict else { panic!("{text}") };
     assert!(why.starts_with("%c is returned by a call: @g is not changed: "), "{why}");
 }

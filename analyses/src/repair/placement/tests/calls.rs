@@ -359,8 +359,9 @@ fn whole_programs_equal_exhaustive_search() {
         }
         n_tried += 1;
         let best = exhaustive(&program, &slots);
-        let (outcome, after) = mended_with(&text, &options());
-        let refused = outcome.functions.iter().any(|it| matches!(it.verdict, Verdict::Refused(_)));
+        let (outcome, after) = fixed_with(&text, &options());
+        let refused =
+            outcome.functions.iter().any(|it| matches!(it.verdict, PlacementVerdict::Refused(_)));
         let Some(best) = best else {
             assert!(refused, "{text}\n{outcome:?}");
             n_refused += 1;
@@ -380,7 +381,7 @@ fn whole_programs_equal_exhaustive_search() {
 }
 
 #[test]
-fn whole_programs_of_any_size_are_legal_or_the_reason_is_said() {
+fn large_programs_are_legal_or_refused() {
     let shape = Shape { calls_back: true, most_steps: 10, most_inner: 4 };
     let mut random = Random::new(77);
     let (mut n_legal, mut n_optimal, mut n_alone, mut n_unverified) = (0, 0, 0, 0);
@@ -391,10 +392,11 @@ fn whole_programs_of_any_size_are_legal_or_the_reason_is_said() {
         if n_before == 0 {
             continue;
         }
-        let options = Options { replace: random.below(3) == 0, ..options() };
-        let (outcome, after) = mended_with(&text, &options);
+        let options = PlacementOptions { replace: random.below(3) == 0, ..options() };
+        let (outcome, after) = fixed_with(&text, &options);
         let left = errors(&after);
-        let refused = outcome.functions.iter().any(|it| matches!(it.verdict, Verdict::Refused(_)));
+        let refused =
+            outcome.functions.iter().any(|it| matches!(it.verdict, PlacementVerdict::Refused(_)));
         assert!(left.is_empty() || refused, "{text}\n{outcome:?}\n{after}\n{left:?}");
         assert!(
             left.len() <= n_before && outcome.groups.iter().all(|it| it.lower_bound <= it.cost)
@@ -449,20 +451,20 @@ fn callers_and_callees_are_placed_together() {
     );
     assert_eq!(outcome.groups[0].functions.len(), 2);
     // In the number of ops, one reset in the callee is cheaper.
-    let options = Options { objective: Objective::Count, ..Options::default() };
-    let (outcome, after) = mended_with(SQUARES, &options);
-    assert_eq!(outcome.inserted(), 1, "{after}");
+    let options = PlacementOptions { objective: Objective::Count, ..PlacementOptions::default() };
+    let (outcome, after) = fixed_with(SQUARES, &options);
+    assert_eq!(outcome.n_inserted(), 1, "{after}");
     assert!(errors(&after).is_empty() && after[..after.find("@main").unwrap()].contains("reduce"));
 }
 
 #[test]
-fn a_function_alone_is_mended_for_what_the_others_do() {
+fn a_single_function_is_fixed_for_its_callers() {
     let document = Document::new(SQUARES);
     let [square, main] = document.ir().functions()[..] else { panic!() };
     // Noise exceeds the budget in the callee, because of the second call; a reset in either
     // function helps.
     for (function, n) in [(square, 1), (main, 2)] {
-        let outcome = insert_reduces(&document, &[function], &Options::default()).unwrap();
+        let outcome = insert_reduces(&document, &[function], &PlacementOptions::default()).unwrap();
         let after = outcome.fix.map_or(SQUARES.to_owned(), |it| it.apply(SQUARES));
         assert!(errors(&after).is_empty(), "{after}");
         assert_eq!(after.matches("reduce_noise").count(), n, "{after}");
@@ -485,23 +487,26 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     // Both functions can be fixed together.
     let (outcome, after) = fixed(text);
     assert!(errors(&after).is_empty(), "{after}");
-    assert_eq!(outcome.inserted(), 2, "{after}");
+    assert_eq!(outcome.n_inserted(), 2, "{after}");
     // The callee alone cannot be fixed.
     let document = Document::new(text);
     let [g, f] = document.ir().functions()[..] else { panic!() };
-    let outcome = insert_reduces(&document, &[g], &Options::default()).unwrap();
+    let outcome = insert_reduces(&document, &[g], &PlacementOptions::default()).unwrap();
     let why = "no placement is possible: %a on line 1 has at least 48 bits of noise, and at most 26 are allowed";
-    assert_eq!(outcome.functions[0].verdict, Verdict::Refused(why.to_owned()));
+    assert_eq!(outcome.functions[0].verdict, PlacementVerdict::Refused(why.to_owned()));
     assert_eq!(outcome.fix, None);
     // The caller alone can be fixed.
-    let outcome = insert_reduces(&document, &[f], &Options::default()).unwrap();
+    let outcome = insert_reduces(&document, &[f], &PlacementOptions::default()).unwrap();
     let after = outcome.fix.map_or(String::new(), |it| it.apply(text));
     assert!(errors(&after).is_empty(), "{after}");
     // A broken callee and the functions that depend on it are not changed.
     let broken = text.replace("return %s", "%t = noisy.add %s, %zero : !noisy.i32\n  return %t");
     let (outcome, _) = fixed(&broken);
-    let verdicts: Vec<bool> =
-        outcome.functions.iter().map(|it| matches!(it.verdict, Verdict::Refused(_))).collect();
+    let verdicts: Vec<bool> = outcome
+        .functions
+        .iter()
+        .map(|it| matches!(it.verdict, PlacementVerdict::Refused(_)))
+        .collect();
     assert_eq!(verdicts, [true, true], "{outcome:?}");
 }
 
@@ -538,7 +543,7 @@ fn calls_in_loops_of_many_rounds_are_proven() {
             let program = calls_in_a_loop(rounds, n_calls, op);
             let (text, slots) = Writer::write(&program, &|_| false);
             let best = exhaustive(&program, &slots);
-            let (outcome, after) = mended_with(&text, &options());
+            let (outcome, after) = fixed_with(&text, &options());
             let Some(best) = best.filter(|it| *it > 0) else { continue };
             assert!(errors(&after).is_empty(), "{text}\n{outcome:?}\n{after}");
             let cost: u64 = outcome.groups.iter().map(|it| it.cost * ONCE / it.unit).sum();
@@ -572,7 +577,7 @@ func.func @main(%x: !noisy.i32, %y: !noisy.i32) -> !noisy.i32 {
   return %s : !noisy.i32
 }
 ";
-    let (outcome, after) = mended_with(text, &options());
+    let (outcome, after) = fixed_with(text, &options());
     assert!(errors(&after).is_empty() && !errors(text).is_empty(), "{outcome:?}\n{after}");
     assert!(outcome.groups.iter().all(|it| it.lower_bound <= it.cost));
 }

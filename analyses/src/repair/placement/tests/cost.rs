@@ -4,13 +4,13 @@ use super::*;
 
 fn price(text: &str) -> String {
     match &fixed(text).0.functions[0].verdict {
-        Verdict::Fixed(it) if it.cost == it.lower_bound => it.price().to_string(),
+        PlacementVerdict::Fixed(it) if it.cost == it.lower_bound => it.price().to_string(),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn a_reduce_goes_where_its_use_is_colder() {
+fn resets_are_placed_in_colder_blocks() {
     check(
         "func.func @f(%a: !noisy.i32, %c: i1) -> !noisy.i32 {
   %m = noisy.mul %a, %a : !noisy.i32
@@ -65,7 +65,7 @@ fn a_reduce_goes_where_its_use_is_colder() {
 }
 
 #[test]
-fn one_use_on_a_hot_path_brings_it_back() {
+fn a_use_on_a_hot_path_moves_the_reset_before_the_branch() {
     let text = "func.func @f(%a: !noisy.i32, %c: i1) {
   %m = noisy.mul %a, %a : !noisy.i32
   scf.if %c {
@@ -76,7 +76,7 @@ fn one_use_on_a_hot_path_brings_it_back() {
 }
 ";
     let (outcome, after) = fixed(text);
-    assert_eq!(outcome.inserted(), 1);
+    assert_eq!(outcome.n_inserted(), 1);
     assert!(after.contains("  %m_r = noisy.reduce_noise %m : !noisy.i32\n  scf.if"), "{after}");
 }
 
@@ -105,7 +105,7 @@ fn branches_within_branches_are_colder_still() {
 }
 
 #[test]
-fn a_loop_multiplies_and_a_count_does_not() {
+fn trip_counts_multiply_executions_but_not_counts() {
     let text = "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %n: index) {
   %x = noisy.mul %a, %a : !noisy.i32
   %y = noisy.mul %b, %b : !noisy.i32
@@ -117,17 +117,17 @@ fn a_loop_multiplies_and_a_count_does_not() {
 }
 ";
     let (outcome, after) = fixed(text);
-    assert_eq!(outcome.inserted(), 2, "{after}");
-    let options = Options { objective: Objective::Count, ..Options::default() };
-    let (outcome, after) = mended_with(text, &options);
-    assert_eq!(outcome.inserted(), 1, "{after}");
+    assert_eq!(outcome.n_inserted(), 2, "{after}");
+    let options = PlacementOptions { objective: Objective::Count, ..PlacementOptions::default() };
+    let (outcome, after) = fixed_with(text, &options);
+    assert_eq!(outcome.n_inserted(), 1, "{after}");
     assert!(after.contains("noisy.reduce_noise %s"), "{after}");
     // With a trip count of three, two resets before the loop are still cheaper.
     let known = text.replace("%i = %n to %n step %n", "%i = %k0 to %k3 step %k1").replace(
         "{\n  %x",
         "{\n  %k0 = arith.constant 0 : index\n  %k1 = arith.constant 1 : index\n  %k3 = arith.constant 3 : index\n  %x",
     );
-    assert_eq!(fixed(&known).0.inserted(), 2);
+    assert_eq!(fixed(&known).0.n_inserted(), 2);
     assert_eq!(price(&known), "2");
     assert_eq!(price(&known.replace("constant 3", "constant 1")), "1");
 }
@@ -183,12 +183,12 @@ fn weights_saturate() {
         })
         .collect();
     let (outcome, after) = fixed(&text);
-    assert_eq!(outcome.inserted(), 1, "{after}");
+    assert_eq!(outcome.n_inserted(), 1, "{after}");
     assert!(after.contains("noisy.reduce_noise %m"), "{after}");
 }
 
 #[test]
-fn infeasible_programs_are_said_to_be_so() {
+fn infeasible_programs_are_refused() {
     refused(
         "func.func @f(%a: !noisy.i32 {noisy.bound = 30 : i64}) {
   %0 = noisy.add %a, %a : !noisy.i32
@@ -200,7 +200,7 @@ fn infeasible_programs_are_said_to_be_so() {
 }
 
 #[test]
-fn progress_is_told_in_executions() {
+fn progress_is_reported_in_executions() {
     use std::sync::Mutex;
     // The reset costs half an execution, which is one unit of cost.
     let text = "func.func @f(%a: !noisy.i32, %c: i1) {
@@ -213,14 +213,17 @@ fn progress_is_told_in_executions() {
   return
 }
 ";
-    let told: Arc<Mutex<Vec<Standing>>> = Arc::default();
+    let told: Arc<Mutex<Vec<GroupProgress>>> = Arc::default();
     let heard = Arc::clone(&told);
-    let watch = Watch::new(move |it| heard.lock().unwrap().push(it));
-    let (outcome, _) = mended_with(text, &Options { watch: Some(watch), ..Options::default() });
-    let Verdict::Fixed(fixed) = &outcome.functions[0].verdict else { panic!("{outcome:?}") };
+    let watch = ProgressCallback::new(move |it| heard.lock().unwrap().push(it));
+    let (outcome, _) =
+        fixed_with(text, &PlacementOptions { watch: Some(watch), ..PlacementOptions::default() });
+    let PlacementVerdict::Fixed(fixed) = &outcome.functions[0].verdict else {
+        panic!("{outcome:?}")
+    };
     assert_eq!(fixed.price().to_string(), "0.5");
     let told = told.lock().unwrap();
     let last = told.last().map(|it| (&*it.function, it.phase, it.price, it.least_price));
-    assert_eq!(last, Some(("f", Phase::Done, fixed.price(), fixed.least_price())));
-    assert_eq!(told[0].phase, Phase::Greedy);
+    assert_eq!(last, Some(("f", PlacementPhase::Done, fixed.price(), fixed.least_price())));
+    assert_eq!(told[0].phase, PlacementPhase::Greedy);
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn rounds_in_which_all_is_as_before_are_looked_at_once() {
+fn equal_iterations_are_visited_once() {
     // 16^7 iterations without a noisy iteration argument.
     let mut open = String::new();
     for it in 0..7 {
@@ -21,14 +21,15 @@ fn rounds_in_which_all_is_as_before_are_looked_at_once() {
 }}
 "
     );
-    let (outcome, _) = mended_with(&text, &Options { wants_proofs: true, ..Options::default() });
-    assert_eq!(outcome.inserted(), 1);
+    let (outcome, _) =
+        fixed_with(&text, &PlacementOptions { wants_proofs: true, ..PlacementOptions::default() });
+    assert_eq!(outcome.n_inserted(), 1);
     let proof = outcome.groups[0].proof.as_ref().expect("a proof");
     assert_eq!(proof.instance.nodes.len(), 4);
 }
 
 #[test]
-fn calls_nest_deeper_than_a_stack_is() {
+fn deeply_nested_calls_do_not_overflow_the_stack() {
     // Each function adds once and calls the next one; 14 additions in a row reach the budget.
     let n: usize = 5000;
     let mut text = String::new();
@@ -41,8 +42,8 @@ fn calls_nest_deeper_than_a_stack_is() {
         }
         let _ = writeln!(text, "  return {} : !noisy.i32\n}}", if next < n { "%r" } else { "%s" });
     }
-    let (outcome, after) = mended_with(&text, &options());
+    let (outcome, after) = fixed_with(&text, &options());
     assert!(errors(&after).is_empty());
-    assert_eq!(outcome.inserted(), n.div_ceil(14) - 1);
+    assert_eq!(outcome.n_inserted(), n.div_ceil(14) - 1);
     assert!(outcome.groups.iter().all(FunctionGroup::is_optimal), "{outcome:?}");
 }

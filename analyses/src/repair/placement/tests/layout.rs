@@ -35,7 +35,7 @@ fn layouts_are_kept() {
 }
 
 #[test]
-fn arguments_and_results_of_regions_are_places() {
+fn arguments_and_results_of_regions_are_sites() {
     // A pack.
     check(
         "func.func @f(%a: !noisy.i32, %c: i1) -> !noisy.i32 {
@@ -75,7 +75,7 @@ fn arguments_and_results_of_regions_are_places() {
 }
 ",
     );
-    assert_eq!(outcome.inserted(), 1);
+    assert_eq!(outcome.n_inserted(), 1);
     assert!(Document::new(&after).diagnostics().is_empty(), "{after}");
     // An argument with too much noise for a product.
     check(
@@ -122,7 +122,7 @@ fn arguments_and_results_of_regions_are_places() {
 }
 
 #[test]
-fn results_of_regions_and_loop_arguments_are_places() {
+fn results_of_regions_and_loop_arguments_are_sites() {
     check(
         "func.func @f(%a: !noisy.i32, %c: i1) -> !noisy.i32 {
   %p = scf.if %c -> (!noisy.i32) {
@@ -180,7 +180,7 @@ fn results_of_regions_and_loop_arguments_are_places() {
 }
 
 #[test]
-fn a_place_within_a_line_stays_in_it() {
+fn insertions_within_a_line_stay_in_it() {
     // After the opening brace, after a label, before a use.
     check(
         "func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) { %0 = noisy.mul %a, %a : !noisy.i32 return }\n",

@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn options() -> Options {
-    Options { replace: true, ..Options::default() }
+fn options() -> PlacementOptions {
+    PlacementOptions { replace: true, ..PlacementOptions::default() }
 }
 
 #[test]
-fn three_become_one() {
+fn three_resets_become_one() {
     let before = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %m = noisy.mul %a, %a : !noisy.i32
   %x = noisy.reduce_noise %m : !noisy.i32 // for one
@@ -19,13 +19,13 @@ fn three_become_one() {
   return %s : !noisy.i32
 }
 ";
-    let (outcome, after) = mended_with(before, &options());
+    let (outcome, after) = fixed_with(before, &options());
     let verdict = &outcome.functions[0].verdict;
     assert!(verdict.is_optimal(), "{verdict:?}");
     assert_eq!(after.matches("reduce_noise").count(), 1, "{after}");
-    assert!(outcome.removed() == outcome.inserted() + 2, "{verdict:?}");
+    assert!(outcome.n_removed() == outcome.n_inserted() + 2, "{verdict:?}");
     // A second run changes nothing.
-    assert_eq!(mended_with(&after, &options()).0.fix, None);
+    assert_eq!(fixed_with(&after, &options()).0.fix, None);
     // Without `replace` nothing is changed.
     assert_eq!(fixed(before).0.fix, None);
 }
@@ -65,7 +65,7 @@ fn cheapest_placements_stay() {
 }
 
 #[test]
-fn a_function_over_the_budget_keeps_what_helps() {
+fn resets_are_moved_in_functions_over_the_budget() {
     let text = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %i = noisy.add %a, %a : !noisy.i32
   %j = noisy.reduce_noise %i : !noisy.i32
@@ -74,7 +74,7 @@ fn a_function_over_the_budget_keeps_what_helps() {
   return %y : !noisy.i32
 }
 ";
-    let (outcome, after) = mended_with(text, &options());
+    let (outcome, after) = fixed_with(text, &options());
     let fix = outcome.fix.unwrap();
     // 13 + 13 = 26 is within the budget.
     assert_eq!(fix.title, "Replace 1 reduce_noise with 1 (proven optimal)");
@@ -82,7 +82,7 @@ fn a_function_over_the_budget_keeps_what_helps() {
 }
 
 #[test]
-fn a_removed_reduce_in_a_branch_makes_room_there() {
+fn a_reset_in_a_branch_is_replaced() {
     // The reset in the branch is removed and replaced at the same position.
     let text = "func.func @f(%a: !noisy.i32, %c: i1) {
   %m = noisy.mul %a, %a : !noisy.i32
@@ -94,10 +94,10 @@ fn a_removed_reduce_in_a_branch_makes_room_there() {
   return
 }
 ";
-    let (outcome, after) = mended_with(text, &options());
+    let (outcome, after) = fixed_with(text, &options());
     assert_eq!(after.matches("reduce_noise").count(), 1, "{after}");
     let fixed = match outcome.functions[0].verdict {
-        Verdict::Fixed(it) => it,
+        PlacementVerdict::Fixed(it) => it,
         ref other => panic!("{other:?}"),
     };
     assert_eq!(fixed.price().to_string(), "0.5");

@@ -11,7 +11,7 @@ use noisy_opt::driver::pipeline::Pipeline;
 use noisy_syntax::{Form, Op};
 
 /// The pipeline of passes.
-const PASSES: &str = "func.func(canonicalize,cse,canonicalize,trivial-dce)";
+const PIPELINE: &str = "func.func(canonicalize,cse,canonicalize,trivial-dce)";
 
 /// True if a function has a body of ops with known syntax.
 pub(super) fn is_possible(document: &Document, function: Op) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn is_possible(document: &Document, function: Op) -> bool {
 
 /// The edits, or the reason why there are none.
 pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, String> {
-    let pipeline = Pipeline::parse(PASSES).map_err(|it| it.message)?;
+    let pipeline = Pipeline::parse(PIPELINE).map_err(|it| it.message)?;
     let text = document.source().text().to_string();
     let start = document.ir().range(function).start;
     let edits = keep::edits(&text, &pipeline, Some(start))?;

@@ -5,17 +5,17 @@
 use std::ops::Range;
 
 use noisy_analyses::{Document, TextEdit};
-use noisy_loops::edit::names::stem;
+use noisy_loops::edit::names::fresh_stem;
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::names::{self, Taken};
+use super::names::{self, TakenNames};
 use super::text;
 use crate::features::find::cursor;
 
 /// The ops of one block that a range contains completely; `None` if there are none, if the range
 /// ends inside another op, or if it contains a terminator.
-pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> {
+pub(super) fn selected_ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> {
     let (ir, source) = (document.ir(), document.source());
     let whole = source.text().len_bytes();
     if range.is_empty() || range.end > whole {
@@ -57,13 +57,13 @@ pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> 
     // `scf.forall.in_parallel` cannot contain a call.
     let is_free = around != Some(OpKind::ScfForallInParallel)
         && !out.iter().any(is_terminator)
-        && !may_end(ir, last);
+        && !may_be_terminator(ir, last);
     (is_inside(first) && is_free).then_some(out)
 }
 
 /// True if an op may be the terminator of its block: an unknown op at the end of a block that may
 /// end with any op.
-fn may_end(ir: &Ir, op: Op) -> bool {
+fn may_be_terminator(ir: &Ir, op: Op) -> bool {
     let is_last = ir.next(op).is_none_or(|it| ir.op(it).kind == OpKind::Label);
     let ends_with_its_own = |it: Op| {
         matches!(
@@ -83,7 +83,7 @@ fn may_end(ir: &Ir, op: Op) -> bool {
 /// The type of a value as written. If the defining op is unknown, the type at one of the uses.
 fn type_of(ir: &Ir, value: Value) -> Type {
     let data = ir.value(value);
-    if !data.guessed {
+    if !data.is_guessed {
         return data.ty;
     }
     let said = data.uses.iter().filter_map(|&(op, at)| {
@@ -106,7 +106,7 @@ fn operands_of(ir: &Ir, items: &[Op]) -> Vec<(Op, usize, Value)> {
 
 pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<TextEdit>, String> {
     let (ir, source) = (document.ir(), document.source());
-    let ops = ops(document, range).ok_or("no whole ops are selected")?;
+    let ops = selected_ops(document, range).ok_or("no whole ops are selected")?;
     let (first, last) = (ops[0], ops[ops.len() - 1]);
     let function = ir.function_of(first).ok_or("these ops are not in a function")?;
     let inside = names::items_of(ir, &ops);
@@ -123,13 +123,13 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     };
     let type_of = |value: Value| match type_of(ir, value) {
         Type::UNKNOWN => Err(format!("the type of {} is unknown", ir.value_text(value))),
-        ty => ir.interner.written_type_text(ty).ok_or_else(|| {
+        ty => ir.interner.insertable_type_text(ty).ok_or_else(|| {
             format!("the type of {} is too long to be written out", ir.value_text(value))
         }),
     };
 
     // Inputs. A single value of a pack gets its own name.
-    let mut taken = Taken::of(ir, function);
+    let mut taken = TakenNames::of(ir, function);
     let mut arguments: Vec<(Value, String)> = Vec::new();
     let mut number: FxHashMap<Value, usize> = FxHashMap::default();
     let mut renames = Vec::new();
@@ -141,7 +141,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
             let text = ir.value_text(value);
             let name = match text.split_once('#') {
                 Some((pack, n)) => {
-                    format!("%{}", taken.take(&format!("{}_{n}", &stem(pack)[1..])))
+                    format!("%{}", taken.reserve(&format!("{}_{n}", &fresh_stem(pack)[1..])))
                 }
                 None => text,
             };
@@ -176,12 +176,12 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         }
     }
 
-    let name = names::symbol(
+    let name = names::free_symbol_name(
         ir,
         ir.op(function).parent,
         &format!("{}_part", document.function_name(function)),
     );
-    if !noisy_syntax::identifier::is_bare(&name) {
+    if !noisy_syntax::identifier::is_bare_id(&name) {
         return Err("the function has no plain name".to_owned());
     }
     let types = |values: &mut dyn Iterator<Item = Value>| {
@@ -195,12 +195,15 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     let returned: Vec<String> = results.iter().map(|it| ir.value_text(*it)).collect();
 
     let whole = ir.range(first).start..ir.range(last).end;
-    let body =
-        text::applied(&source.slice(whole.clone()), whole.start, &text::within(renames, &whole))
-            .ok_or("two names overlap")?;
+    let body = text::apply_edits(
+        &source.slice(whole.clone()),
+        whole.start,
+        &text::edits_within(renames, &whole),
+    )
+    .ok_or("two names overlap")?;
     let around = source.indentation(ir.range(function).start);
     let inner = format!("{around}  ");
-    let body = text::indented(&body, &source.indentation(whole.start), &inner);
+    let body = text::reindent(&body, &source.indentation(whole.start), &inner);
     let given = match results.len() {
         1 if !outputs.starts_with('(') => outputs.clone(),
         _ => format!("({outputs})"),

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use noisy_analyses::{Document, TextEdit};
-use noisy_syntax::print::{self, Names, Style};
+use noisy_syntax::print::{self, PrintedNames, Style};
 use noisy_syntax::{Block, Form, Ir, Name, Op, OpData, OpKind, Region, Source, Type, Value};
 
 use super::names;
@@ -21,12 +21,12 @@ fn op_at(document: &Document, offset: usize) -> Option<(Op, bool)> {
     let op = ir.item_at(offset)?;
     let is_known = ir.op(op).kind.is_op() && ir.op(op).kind != OpKind::Unknown;
     let is_in = ir.head_range(op).contains(&offset) || ir.name_range(op).contains(&offset);
-    let is_whole = || names::items_of(ir, &[op]).into_iter().all(|it| is_read(ir, it));
+    let is_whole = || names::items_of(ir, &[op]).into_iter().all(|it| is_parsed_completely(ir, it));
     (is_known && is_in && is_whole()).then(|| (op, ir.op(op).form == Form::Generic))
 }
 
 /// True if an item is parsed completely: its form, and the names and types of its values.
-fn is_read(ir: &Ir, item: Op) -> bool {
+fn is_parsed_completely(ir: &Ir, item: Op) -> bool {
     let data = ir.op(item);
     if data.kind.is_op() && (data.form == Form::Opaque || ir.is_broken(item)) {
         return false;
@@ -37,7 +37,7 @@ fn is_read(ir: &Ir, item: Op) -> bool {
     defined.into_iter().all(is_said)
         && data.operands.iter().all(|it| {
             // A guessed type is certain if the use has the same type.
-            let is_sure = |value: Value| !ir.value(value).guessed || ir.value(value).ty == it.ty;
+            let is_sure = |value: Value| !ir.value(value).is_guessed || ir.value(value).ty == it.ty;
             it.value.is_some_and(|value| is_said(value) && is_sure(value))
         })
 }
@@ -65,10 +65,10 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let new = print::op_with_names(ir, op, style, &names_in(ir, op))
         .ok_or("its types and attributes are too long to be written out")?;
     let indentation = source.indentation(range.start);
-    let new = text::indented(new.trim_end(), "", &indentation);
+    let new = text::reindent(new.trim_end(), "", &indentation);
     let new = new.strip_prefix(&*indentation).unwrap_or(&new).to_owned();
-    let new =
-        with_kept_bytes(source, op, &new, is_generic).ok_or("an unknown op in it would change")?;
+    let new = restore_unchanged_ops(source, op, &new, is_generic)
+        .ok_or("an unknown op in it would change")?;
     if is_generic && new == old {
         return Err("the custom form cannot express all of it".to_owned());
     }
@@ -77,8 +77,8 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
 
 /// The names of values and blocks of an op and of all ops inside it. A block without a label gets a
 /// free name.
-fn names_in(ir: &Ir, op: Op) -> Names {
-    let mut names = Names::default();
+fn names_in(ir: &Ir, op: Op) -> PrintedNames {
+    let mut names = PrintedNames::default();
     let label = |it: Block| ir.block(it).label.map(|it| ir.op_name(it).to_owned());
     for item in names::items_of(ir, &[op]) {
         let data = ir.op(item);
@@ -105,20 +105,27 @@ fn names_in(ir: &Ir, op: Op) -> Names {
 
 /// Restores the bytes of unchanged ops in `print`, the new text of an op: ops in the generic form
 /// that are unknown or stay in this form. `None` if one of them is not found in `print`.
-fn with_kept_bytes(source: &Source, op: Op, print: &str, is_custom: bool) -> Option<String> {
+fn restore_unchanged_ops(source: &Source, op: Op, print: &str, is_custom: bool) -> Option<String> {
     let range = source.ir().range(op);
     let mut all = source.text().to_string();
     all.replace_range(range.clone(), print);
     let printed = Source::new(&all);
     let mut edits = Vec::new();
-    keep_bytes(source, op, &printed, printed.ir().item_at(range.start)?, is_custom, &mut edits)?;
+    add_restoring_edits(
+        source,
+        op,
+        &printed,
+        printed.ir().item_at(range.start)?,
+        is_custom,
+        &mut edits,
+    )?;
     edits.sort_by_key(|it| it.range.start);
-    text::applied(print, range.start, &edits)
+    text::apply_edits(print, range.start, &edits)
 }
 
 /// Adds the edits that restore the bytes of `op`, printed as `other`, and of the ops inside it.
 /// Only the text outside of regions is restored.
-fn keep_bytes(
+fn add_restoring_edits(
     source: &Source,
     op: Op,
     printed: &Source,
@@ -147,7 +154,7 @@ fn keep_bytes(
     for (region, its) in ours.into_iter().zip(theirs) {
         // The custom form may leave out a terminator at the end.
         for (op, other) in ops(ir, region).into_iter().zip(ops(new, its)) {
-            keep_bytes(source, op, printed, other, is_custom, edits)?;
+            add_restoring_edits(source, op, printed, other, is_custom, edits)?;
         }
     }
     Some(())

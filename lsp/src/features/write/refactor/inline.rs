@@ -6,7 +6,7 @@ use noisy_analyses::{Document, TextEdit};
 use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Value};
 use rustc_hash::FxHashMap;
 
-use super::names::{self, Taken};
+use super::names::{self, TakenNames};
 use super::text;
 use crate::features::find::cursor;
 use crate::features::write::rename;
@@ -20,7 +20,7 @@ fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
         return None;
     }
     let &(last, first, _) = ir.extra(call).symbol_uses.first()?;
-    let callee = cursor::symbol(ir, call, first, last)?;
+    let callee = cursor::resolve_symbol(ir, call, first, last)?;
     let &[(_, region)] = &ir.op(callee).regions[..] else { return None };
     let is_around = ir.function_of(call) == Some(callee);
     if ir.op(callee).kind != OpKind::FuncFunc || is_around || ir.is_broken(callee) {
@@ -31,7 +31,7 @@ fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
         return None;
     }
     let block = ir.only_block(region)?;
-    if !names::are_clear(ir, &names::items_of(ir, &[callee])) {
+    if !names::have_clear_names(ir, &names::items_of(ir, &[callee])) {
         return None;
     }
     let ops: Vec<Op> = ir.block_ops(block).filter(|it| ir.op(*it).kind.is_op()).collect();
@@ -48,10 +48,11 @@ pub(super) fn callee(document: &Document, offset: usize) -> Option<Op> {
 
 /// The name of a result of a call, unless the result is part of a pack.
 fn own_name(ir: &Ir, value: Value) -> Option<String> {
-    let is_alone = cursor::pack(ir, value).len() == 1;
+    let is_alone = cursor::values_with_same_name(ir, value).len() == 1;
     let Def::Result(op, _) = ir.value(value).def else { return None };
     let is_plain = ir.op(op).result_names.iter().any(|it| it.name == ir.value(value).name);
-    (is_alone && is_plain && !ir.value_text(value).contains('#')).then(|| names::bare(ir, value))
+    (is_alone && is_plain && !ir.value_text(value).contains('#'))
+        .then(|| names::bare_name(ir, value))
 }
 
 pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>, String> {
@@ -77,9 +78,9 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     }
 
     // The values in the callee, and their new names.
-    let mut taken = Taken::of(ir, function);
+    let mut taken = TakenNames::of(ir, function);
     let items = names::items_of(ir, &[callee]);
-    let inside = names::named(ir, &items, usize::MAX).unwrap_or_default();
+    let inside = names::named_values(ir, &items, usize::MAX).unwrap_or_default();
     let mut new_name: FxHashMap<Value, String> = FxHashMap::default();
     let mut renames = Vec::new();
     for value in inside {
@@ -89,14 +90,14 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
                 ir.value_text(value)
             }
             (None, Some(name)) => format!("%{name}"),
-            (None, None) => format!("%{}", taken.take(&names::bare(ir, value))),
+            (None, None) => format!("%{}", taken.reserve(&names::bare_name(ir, value))),
         };
-        let mentions = rename::mentions(source, value).into_iter();
+        let mentions = rename::value_mentions(source, value).into_iter();
         renames.extend(mentions.map(|range| TextEdit { range, text: name.clone() }));
         new_name.insert(value, name);
     }
     let new_text = |value: Value| {
-        let first = cursor::pack(ir, value).first().copied().unwrap_or(value);
+        let first = cursor::values_with_same_name(ir, value).first().copied().unwrap_or(value);
         let name = new_name.get(&first)?;
         let is_pack = ir.value_text(value).contains('#') && argument_of(value).is_none();
         Some(if is_pack { format!("{name}#{}", ir.value(value).number) } else { name.clone() })
@@ -118,9 +119,12 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let label = ir.items(region).next().filter(|it| ir.op(*it).kind == OpKind::Label);
     let start = label.map_or_else(|| ir.region_start(region), |it| ir.range(it).end);
     let body = start..ir.range(end).start;
-    let text =
-        text::applied(&source.slice(body.clone()), body.start, &text::within(renames, &body))
-            .ok_or("two names overlap")?;
+    let text = text::apply_edits(
+        &source.slice(body.clone()),
+        body.start,
+        &text::edits_within(renames, &body),
+    )
+    .ok_or("two names overlap")?;
     let old = source.indentation(ir.range(ops[0]).start);
     let whole = ir.range(call);
     let new = source.indentation(whole.start);
@@ -132,7 +136,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     } else {
         text.trim_start()
     };
-    let indented = text::indented(text, &old, &new);
+    let indented = text::reindent(text, &old, &new);
     let text = indented.strip_prefix(&*new).unwrap_or(&indented);
     // If no text replaces the call, its line is removed too.
     let range = if text.is_empty() {

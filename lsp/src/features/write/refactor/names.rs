@@ -21,7 +21,7 @@ pub(super) fn items_of(ir: &Ir, ops: &[Op]) -> Vec<Op> {
 
 /// True if each name in items clearly refers to one value: the header of an unknown op must not
 /// define a name twice, or for several regions.
-pub(super) fn are_clear(ir: &Ir, items: &[Op]) -> bool {
+pub(super) fn have_clear_names(ir: &Ir, items: &[Op]) -> bool {
     let mut defined: FxHashSet<Name> = FxHashSet::default();
     items.iter().all(|&op| {
         let data = ir.op(op);
@@ -36,7 +36,7 @@ pub(super) fn are_clear(ir: &Ir, items: &[Op]) -> bool {
 
 /// The values whose names are defined in the text of items, in textual order. A pack counts as its
 /// first value. `None` if there are more than `most`.
-pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
+pub(super) fn named_values(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
     let mut out: Vec<Value> = Vec::new();
     for &op in items {
         let data = ir.op(op);
@@ -52,31 +52,31 @@ pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
             return None;
         }
     }
-    out.retain(|&it| cursor::definition(ir, it).is_some());
-    out.sort_by_key(|&it| cursor::definition(ir, it).map(|it| it.start));
+    out.retain(|&it| cursor::definition_range(ir, it).is_some());
+    out.sort_by_key(|&it| cursor::definition_range(ir, it).map(|it| it.start));
     out.dedup();
     Some(out)
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct TakenNames {
     names: FxHashSet<String>,
     /// All smaller numbers were taken at the last search.
     next_number: usize,
 }
 
-impl Taken {
+impl TakenNames {
     /// The names of all values in a function.
     pub(super) fn of(ir: &Ir, function: Op) -> Self {
         let items = items_of(ir, &[function]);
-        let values = named(ir, &items, usize::MAX).unwrap_or_default();
-        let names = values.into_iter().map(|it| bare(ir, it)).collect();
+        let values = named_values(ir, &items, usize::MAX).unwrap_or_default();
+        let names = values.into_iter().map(|it| bare_name(ir, it)).collect();
         Self { names, next_number: 0 }
     }
 
     /// Reserves a free name and returns it: `name`, or `name` with a number appended, or the next
     /// free number if `name` is a number.
-    pub(super) fn take(&mut self, name: &str) -> String {
+    pub(super) fn reserve(&mut self, name: &str) -> String {
         if name.bytes().all(|it| it.is_ascii_digit()) {
             let mut free = name.to_owned();
             while self.names.contains(&free) {
@@ -97,12 +97,12 @@ impl Taken {
 }
 
 /// The name of a value without `%` and pack index.
-pub(super) fn bare(ir: &Ir, value: Value) -> String {
+pub(super) fn bare_name(ir: &Ir, value: Value) -> String {
     ir.interner.str(ir.value(value).name).to_owned()
 }
 
 /// A symbol name that is free in a region.
-pub(super) fn symbol(ir: &Ir, region: Region, name: &str) -> String {
+pub(super) fn free_symbol_name(ir: &Ir, region: Region, name: &str) -> String {
     let is_taken = |it: &str| {
         ir.interner.find_name(it).is_some_and(|it| !ir.symbol_defs(region, it).is_empty())
     };

@@ -1,6 +1,6 @@
 use super::*;
 
-mod unread;
+mod unknown_ops;
 
 fn at(text: &str) -> (String, Range<usize>) {
     let start = text.find('|').expect("a cursor");
@@ -9,23 +9,23 @@ fn at(text: &str) -> (String, Range<usize>) {
     (rest.replacen('|', "", 1), start..end)
 }
 
-fn done(text: &str, kind: Kind, range: &Range<usize>) -> Result<String, String> {
+fn done(text: &str, kind: RefactorKind, range: &Range<usize>) -> Result<String, String> {
     let document = Document::new(text);
     let found = offered(&document, range, &document.diagnostics(), true);
     if !found.iter().any(|it| it.kind == kind) {
         return Err("not offered".to_owned());
     }
-    text::applied(text, 0, &edits(&document, kind, range)?).ok_or_else(|| "overlap".to_owned())
+    text::apply_edits(text, 0, &edits(&document, kind, range)?).ok_or_else(|| "overlap".to_owned())
 }
 
 /// Applies a refactoring to a text, at its `|` or to the range between two of them.
-fn refactored(text: &str, kind: Kind) -> Result<String, String> {
+fn refactored(text: &str, kind: RefactorKind) -> Result<String, String> {
     let (text, range) = at(text);
     done(&text, kind, &range)
 }
 
 fn renamed(text: &str) -> Option<String> {
-    done(text, Kind::Number, &(0..0)).ok()
+    done(text, RefactorKind::Number, &(0..0)).ok()
 }
 
 #[test]
@@ -61,7 +61,7 @@ scf.yield %3, %arg5 : i32, i32
 }
 
 #[test]
-fn the_generic_print_but_for_names_stays() {
+fn renaming_keeps_the_generic_form() {
     use noisy_syntax::{Source, print};
     let text = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %1 = noisy.add %a, %a : !noisy.i32
@@ -80,7 +80,7 @@ fn the_generic_print_but_for_names_stays() {
 }
 
 #[test]
-fn numbers_become_names_that_say_what_computes_them() {
+fn numbered_values_get_descriptive_names() {
     let text = "func.func private @rotate(!noisy.i32) -> (!noisy.i32 {noisy.bound = 20 : i64})
 func.func |@f(%arg0: i5, %x: i32) -> i5 {
   %0 = noisy.encode %arg0 : i5 -> !noisy.i32
@@ -101,7 +101,7 @@ func.func |@f(%arg0: i5, %x: i32) -> i5 {
   return %14 : i5
 }
 ";
-    let found = refactored(text, Kind::Name).expect("names");
+    let found = refactored(text, RefactorKind::Name).expect("names");
     for wanted in [
         "%encode = noisy.encode %arg0",
         "%rotate = func.call @rotate(%encode)",
@@ -127,7 +127,7 @@ fn one_result_needs_no_parentheses() {
 |  return %0 : i32
 }
 ";
-    let found = refactored(text, Kind::Extract).expect("a function");
+    let found = refactored(text, RefactorKind::Extract).expect("a function");
     assert!(found.contains("  %0 = func.call @f_part(%x) : (i32) -> i32\n"), "{found}");
     assert!(found.contains("func.func private @f_part(%x: i32) -> i32 {\n"), "{found}");
 }
@@ -145,7 +145,7 @@ fn ops_become_a_function() {
 } // the end
 // After it.
 ";
-    let found = refactored(text, Kind::Extract).expect("a function");
+    let found = refactored(text, RefactorKind::Extract).expect("a function");
     let wanted = "func.func @f(%x: i5) -> i5 {
   %0 = noisy.encode %x : i5 -> !noisy.i32
   // The product.
@@ -166,7 +166,7 @@ func.func private @f_part(%0: !noisy.i32) -> (!noisy.i32, !noisy.i32) {
 }
 
 #[test]
-fn packs_and_what_is_in_regions_move_too() {
+fn extracts_packs_and_regions() {
     let text = "module {
   func.func @f(%n: index, %p: i32) -> i32 {
     %a:2 = \"t.two\"() : () -> (i32, i32)
@@ -180,7 +180,7 @@ fn packs_and_what_is_in_regions_move_too() {
   }
 }
 ";
-    let found = refactored(text, Kind::Extract).expect("a function");
+    let found = refactored(text, RefactorKind::Extract).expect("a function");
     assert!(
         found.contains(
             "    %b:2 = func.call @f_part(%n, %a#1, %p) : (index, i32, i32) -> (i32, i32)\n    %r ="
@@ -193,9 +193,10 @@ fn packs_and_what_is_in_regions_move_too() {
 }
 
 #[test]
-fn what_cannot_be_extracted() {
+fn does_not_extract_other_ranges() {
     let function = |ops: &str| format!("func.func @f(%x: i32) -> i32 {{\n{ops}\n}}\n");
-    let why = |ops: &str| refactored(&function(ops), Kind::Extract).expect_err("no function");
+    let why =
+        |ops: &str| refactored(&function(ops), RefactorKind::Extract).expect_err("no function");
     assert_eq!(why("  |return %x : i32|"), "not offered");
     assert_eq!(
         why("  %0 = arith.ad|di %x, %x : i32\n  %1 = arith.addi %x, %0 : i32|\n  return %x : i32"),
@@ -210,13 +211,13 @@ fn what_cannot_be_extracted() {
     );
     let all = refactored(
         &function("|  %0 = arith.addi %x, %x : i32\n  return %0 : i32\n|"),
-        Kind::Extract,
+        RefactorKind::Extract,
     );
     assert!(all.is_ok_and(|it| it.contains("%0 = func.call @f_part(%x)")), "the terminator stays");
 }
 
 #[test]
-fn a_call_becomes_what_it_calls() {
+fn inlining_replaces_the_call_by_the_body() {
     let text = "func.func private @g(%a: i32, %b: i32) -> (i32, i32) {
   // Twice.
   %0 = arith.addi %a, %a : i32 // of %a
@@ -230,7 +231,7 @@ func.func @f(%x: i32) -> i32 {
   return %3 : i32
 }
 ";
-    let found = refactored(text, Kind::Inline).expect("its text");
+    let found = refactored(text, RefactorKind::Inline).expect("its text");
     let wanted = "  %0:2 = \"t.two\"() : () -> (i32, i32)
     // Twice.
     %4 = arith.addi %x, %x : i32 // of %a
@@ -239,14 +240,14 @@ func.func @f(%x: i32) -> i32 {
 ";
     assert!(found.contains(wanted), "{found}");
     let recursive = "func.func @f() {\n  func.ca|ll @f() : () -> ()\n  return\n}\n";
-    assert!(refactored(recursive, Kind::Inline).is_err());
+    assert!(refactored(recursive, RefactorKind::Inline).is_err());
     let declared =
         "func.func private @g()\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
-    assert!(refactored(declared, Kind::Inline).is_err());
+    assert!(refactored(declared, RefactorKind::Inline).is_err());
     let elsewhere = "func.func @g() {\n  return\n}\ngpu.module @m {\n  func.func @f() {\n    func.ca|ll @g() : () -> ()\n    func.return\n  }\n}\n";
-    assert!(refactored(elsewhere, Kind::Inline).is_err());
+    assert!(refactored(elsewhere, RefactorKind::Inline).is_err());
     let empty = "func.func @g() {\n  return\n}\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
-    let found = refactored(empty, Kind::Inline).expect("nothing");
+    let found = refactored(empty, RefactorKind::Inline).expect("nothing");
     assert!(found.ends_with("func.func @f() {\n  return\n}\n"), "{found}");
 }
 
@@ -257,12 +258,13 @@ fn an_op_is_written_in_the_other_form_and_back() {
   return %y : !noisy.i32
 }
 ";
-    let found = refactored(text, Kind::Form).expect("generic");
+    let found = refactored(text, RefactorKind::Form).expect("generic");
     let line = "  %y = \"noisy.add\"(%x, %x) {a = 1 : i64} : (!noisy.i32, !noisy.i32) -> !noisy.i32 // kept\n";
     assert!(found.contains(line), "{found}");
-    let back = done(&found, Kind::Form, &(found.find("noisy.add").map_or(0..0, |it| it..it)));
+    let back =
+        done(&found, RefactorKind::Form, &(found.find("noisy.add").map_or(0..0, |it| it..it)));
     assert_eq!(back.as_deref(), Ok(&*text.replace('|', "")));
-    let why = |text: &str| refactored(text, Kind::Form).expect_err("stays");
+    let why = |text: &str| refactored(text, RefactorKind::Form).expect_err("stays");
     assert_eq!(
         why(&text.replace("func.func", "fu|nc.func").replace("a|dd", "add")),
         "the comment in it would be lost"
@@ -275,7 +277,7 @@ fn an_op_is_written_in_the_other_form_and_back() {
   return
 }
 ";
-    let found = refactored(nested, Kind::Form).expect("generic");
+    let found = refactored(nested, RefactorKind::Form).expect("generic");
     assert!(found.contains("  \"scf.if\"(%c) ({\n    \"t.a\"(%c)"), "{found}");
 }
 
@@ -292,13 +294,13 @@ func.func @f(%x: i5) {
   return
 }
 ";
-    let found = refactored(text, Kind::Contract).expect("bounds");
+    let found = refactored(text, RefactorKind::Contract).expect("bounds");
     let wanted = "@g(%a: !noisy.i32 {noisy.bound = 13 : i64}, %b: i5, %c: !noisy.i32 {noisy.bound = 13 : i64, t.x = \"}\"}, %d: !noisy.i32 {noisy.bound = 20 : i64})";
     assert!(found.contains(wanted), "{found}");
     let twice = found.replace("private @g", "private |@g");
-    assert!(refactored(&twice, Kind::Contract).is_err(), "all have one");
+    assert!(refactored(&twice, RefactorKind::Contract).is_err(), "all have one");
     assert!(
-        refactored(&text.replace('|', "").replace("@f(", "|@f("), Kind::Contract).is_err(),
+        refactored(&text.replace('|', "").replace("@f(", "|@f("), RefactorKind::Contract).is_err(),
         "no call"
     );
 }
@@ -363,11 +365,11 @@ impl Writer {
 /// The generic print of the first function.
 fn print_of_first(text: &str) -> String {
     let source = noisy_syntax::Source::new(text);
-    print::op_in(source.ir(), source.ir().functions()[0], print::Style::default())
+    print::op_in_style(source.ir(), source.ir().functions()[0], print::Style::default())
 }
 
 #[test]
-fn what_is_extracted_and_inlined_is_as_before() {
+fn inlining_undoes_extracting() {
     let mut n_done = 0;
     for seed in 0..40 {
         let text = Writer::program(seed);
@@ -376,10 +378,10 @@ fn what_is_extracted_and_inlined_is_as_before() {
             let starts: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
             let (a, b) = (random.below(starts.len()), random.below(starts.len()));
             let range = starts[a.min(b)]..starts[a.max(b)];
-            let Ok(extracted) = done(&text, Kind::Extract, &range) else { continue };
+            let Ok(extracted) = done(&text, RefactorKind::Extract, &range) else { continue };
             assert_ne!(print_of_first(&extracted), print_of_first(&text));
             let call = extracted.find("call @").expect("a call");
-            let back = done(&extracted, Kind::Inline, &(call..call)).expect("inlined");
+            let back = done(&extracted, RefactorKind::Inline, &(call..call)).expect("inlined");
             assert_eq!(print_of_first(&back), print_of_first(&text), "{text}\n{extracted}\n{back}");
             let comments = |it: &str| it.matches("//").count();
             assert_eq!(comments(&extracted), comments(&text), "{extracted}");
@@ -398,16 +400,16 @@ fn every_op_of_a_random_program_has_both_forms() {
         let mut starts = Vec::new();
         ir.walk(ir.root(), &mut |op| starts.push(ir.name_range(op).start));
         for at in starts {
-            let Ok(other) = done(&text, Kind::Form, &(at..at)) else { continue };
+            let Ok(other) = done(&text, RefactorKind::Form, &(at..at)) else { continue };
             assert_ne!(other, text);
-            let back = done(&other, Kind::Form, &(at..at)).expect("back");
+            let back = done(&other, RefactorKind::Form, &(at..at)).expect("back");
             assert_eq!(print_of_first(&back), print_of_first(&text));
         }
     }
 }
 
 #[test]
-fn a_function_is_cleaned_up_and_what_stays_keeps_its_bytes() {
+fn cleaning_up_keeps_the_bytes_of_remaining_ops() {
     let text = "func.func @|f(%a: i32,   %m: memref<8xi32>) -> i32 { // its head
   // A section.
   %zero = arith.constant   0 : i32   // goes
@@ -442,20 +444,20 @@ func.func @g(%a: i32) -> i32 {
   // Within.
   %w = arith.xori %x,  %x : i32  // xor
 ";
-    let found = refactored(text, Kind::Clean).expect("it is cleaned up");
+    let found = refactored(text, RefactorKind::Clean).expect("it is cleaned up");
     let wanted = wanted.replace("  // Within.\n  %w = arith.xori %x,  %x : i32  // xor\n", "");
     assert!(found.starts_with(&wanted), "{found}");
     assert!(found.contains("  return %x : i32   // the end\n}\n// Between.\n"), "{found}");
     assert!(found.ends_with(text.split("// Between.\n").nth(1).expect("@g")), "{found}");
     let again = found.replacen("@f", "@|f", 1);
-    assert_eq!(refactored(&again, Kind::Clean), Err("@f is already clean".to_owned()));
+    assert_eq!(refactored(&again, RefactorKind::Clean), Err("@f is already clean".to_owned()));
     let unread =
         "func.func @|f(%a: i32) -> i32 {\n  %0 = tosa.nobody knows %a\n  return %a : i32\n}\n";
-    assert_eq!(refactored(unread, Kind::Clean), Err("not offered".to_owned()));
+    assert_eq!(refactored(unread, RefactorKind::Clean), Err("not offered".to_owned()));
 }
 
 #[test]
-fn one_op_uses_the_same_value_is_its_value_or_moves_before_the_loop() {
+fn merges_folds_and_hoists_single_ops() {
     let text = "func.func @f(%a: i32, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -481,32 +483,32 @@ fn one_op_uses_the_same_value_is_its_value_or_moves_before_the_loop() {
         let start = text.find(op).expect("the op");
         done(text, kind, &(start..start))
     };
-    let merged = at("%q =", Kind::Merge).expect("it is merged");
+    let merged = at("%q =", RefactorKind::Merge).expect("it is merged");
     assert!(merged.contains("%m = arith.addi %l, %p : i32"), "{merged}");
     assert!(!merged.contains("%q"), "{merged}");
     assert!(merged.contains("%t = arith.muli"), "no other op is merged: {merged}");
     assert!(merged.contains("%k = arith.muli %a,   %a : i32"), "{merged}");
-    let folded = at("%four =", Kind::Fold).expect("it is folded");
+    let folded = at("%four =", RefactorKind::Fold).expect("it is folded");
     assert!(folded.contains("arith.constant 6 : i32"), "{folded}");
     assert!(folded.contains("%c3 = arith.constant 3 : i32 // three"), "{folded}");
-    let hoisted = at("%k =", Kind::Hoist).expect("it is hoisted");
+    let hoisted = at("%k =", RefactorKind::Hoist).expect("it is hoisted");
     let (before, within) = hoisted.split_once("scf.for").expect("a loop");
     assert!(before.contains("  %k = arith.muli %a,   %a : i32\n"), "{hoisted}");
     assert!(within.contains("%q = arith.muli"), "nothing else moves: {hoisted}");
     for (op, kind) in [
-        ("%l =", Kind::Hoist),
-        ("%l =", Kind::Merge),
-        ("%p =", Kind::Merge),
-        ("%p =", Kind::Fold),
-        ("%p =", Kind::Hoist),
-        ("%c3 =", Kind::Fold),
+        ("%l =", RefactorKind::Hoist),
+        ("%l =", RefactorKind::Merge),
+        ("%p =", RefactorKind::Merge),
+        ("%p =", RefactorKind::Fold),
+        ("%p =", RefactorKind::Hoist),
+        ("%c3 =", RefactorKind::Fold),
     ] {
         assert_eq!(at(op, kind), Err("not offered".to_owned()), "{op} {kind:?}");
     }
 }
 
 #[test]
-fn a_long_function_is_looked_through_only_for_who_asks() {
+fn visits_long_functions_only_on_request() {
     let ops = |n: usize| {
         let lines: Vec<_> =
             (0..n).map(|i| format!("  %v{i} = arith.addi %a, %b : i32\n")).collect();
@@ -518,8 +520,11 @@ fn a_long_function_is_looked_through_only_for_who_asks() {
         let document = Document::new(&text);
         let start = text.find("%v1 =").expect("the op");
         let found = offered(&document, &(start..start), &[], is_asked);
-        assert!(found.iter().any(|it| it.kind == Kind::Form), "others are offered in any case");
-        found.iter().any(|it| it.kind == Kind::Merge)
+        assert!(
+            found.iter().any(|it| it.kind == RefactorKind::Form),
+            "others are offered in any case"
+        );
+        found.iter().any(|it| it.kind == RefactorKind::Merge)
     };
     assert!(merges(10, false) && merges(10, true));
     assert!(!merges(2_000, false) && merges(2_000, true));

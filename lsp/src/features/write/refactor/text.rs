@@ -7,7 +7,7 @@ use noisy_syntax::Source;
 
 /// Applies sorted edits to a part of a text that begins at `start`; `None` if they overlap or
 /// extend beyond the part.
-pub(super) fn applied(part: &str, start: usize, edits: &[TextEdit]) -> Option<String> {
+pub(super) fn apply_edits(part: &str, start: usize, edits: &[TextEdit]) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut at = 0;
     for edit in edits {
@@ -21,7 +21,7 @@ pub(super) fn applied(part: &str, start: usize, edits: &[TextEdit]) -> Option<St
 }
 
 /// The edits within a range, in order, each once.
-pub(super) fn within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit> {
+pub(super) fn edits_within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit> {
     let mut out: Vec<TextEdit> = edits
         .into_iter()
         .filter(|it| range.start <= it.range.start && it.range.end <= range.end)
@@ -33,7 +33,7 @@ pub(super) fn within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit
 
 /// Replaces the indentation of lines. The first line, which has none, gets the new one. Lines with
 /// less than the old indentation are not changed.
-pub(super) fn indented(part: &str, old: &str, new: &str) -> String {
+pub(super) fn reindent(part: &str, old: &str, new: &str) -> String {
     let lines = part.split('\n').enumerate().map(|(n, line)| match line.strip_prefix(old) {
         _ if line.trim().is_empty() => String::new(),
         _ if n == 0 => format!("{new}{line}"),

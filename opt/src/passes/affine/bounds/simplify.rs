@@ -6,19 +6,20 @@
 //! variables, and sets that exceed the budget, are kept.
 
 use noisy_polyhedra::{Budget, Conjunction};
-use noisy_syntax::affine::{Affine, Body, Expr, Operator};
+use noisy_syntax::affine::{Affine, AffineBody, AffineExpr, AffineOperator};
 use noisy_syntax::{Ir, Op, OpKind};
 
 use crate::passes::affine::for_loop::map_attr;
 use crate::passes::general::canonicalize;
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 use crate::patterns;
 use crate::patterns::affine::maps::{
-    Applied, applied, exprs, factors, reduced, simplified, with_exprs,
+    AppliedMap, applied_map, exprs, linear_coefficients, simplified, simplified_constraint,
+    with_exprs,
 };
-use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::nested;
-use crate::rewrite::regions::Simplify;
+use crate::rewrite::greedy::{GreedyConfig, Patterns};
+use crate::rewrite::nested_ops;
+use crate::rewrite::regions::SimplificationLevel;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-simplify-structures",
@@ -30,10 +31,10 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 /// Maximum work for one set, in machine words (see [`Budget`]).
-const WORK: u64 = 2_000_000;
+const MAX_WORK: u64 = 2_000_000;
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    for op in nested(cx.ir, op) {
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
+    for op in nested_ops(cx.ir, op) {
         match cx.ir.op(op).kind {
             OpKind::AffineIf => simplify_set(cx.ir, op),
             _ => simplify_map(cx.ir, op),
@@ -42,7 +43,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let is_meant =
         |kind| matches!(kind, OpKind::AffineApply | OpKind::AffineFor | OpKind::AffineIf);
     let patterns = Patterns::new(patterns::all().filter(|it| is_meant(it.kind)));
-    let config = Config { simplify: Simplify::Disabled, ..Config::default() };
+    let config =
+        GreedyConfig { simplify: SimplificationLevel::Disabled, ..GreedyConfig::default() };
     canonicalize::rewrite(cx, op, &patterns, config, false)
 }
 
@@ -59,13 +61,13 @@ fn simplify_map(ir: &mut Ir, op: Op) {
 }
 
 /// Maximum depth of expressions and number of quotients of a set. Other sets are kept.
-const MOST_DEPTH: usize = 64;
-const MOST_QUOTIENTS: usize = 16;
+const MAX_DEPTH: usize = 64;
+const MAX_QUOTIENTS: usize = 16;
 
 /// Returns an expression as a row over `points`. Adds a variable for each quotient, up to `most`
 /// variables. `None` if the expression is not linear.
 fn row_of(
-    expr: &Expr,
+    expr: &AffineExpr,
     n_dims: usize,
     points: &mut Conjunction,
     most: usize,
@@ -82,18 +84,18 @@ fn row_of(
         row.resize(points.n_vars(), 0);
         row.push(constant);
     };
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         return None;
     }
     match expr {
-        Expr::Const(value) => {
+        AffineExpr::Const(value) => {
             let mut row = vec![0; points.n_vars()];
             row.push(i128::from(*value));
             Some(row)
         }
-        Expr::Dim(at) => unit(*at as usize, points),
-        Expr::Symbol(at) => unit(*at as usize + n_dims, points),
-        Expr::Binary(op, both) => {
+        AffineExpr::Dim(at) => unit(*at as usize, points),
+        AffineExpr::Symbol(at) => unit(*at as usize + n_dims, points),
+        AffineExpr::Binary(op, both) => {
             let mut a = row_of(&both.0, n_dims, points, most, depth + 1)?;
             let mut b = row_of(&both.1, n_dims, points, most, depth + 1)?;
             fit(&mut a, points);
@@ -108,24 +110,28 @@ fn row_of(
             };
             let zero = vec![0; a.len()];
             match op {
-                Operator::Add => plus(&a, &b, 1),
-                Operator::Mul => match (number(&a), number(&b)) {
+                AffineOperator::Add => plus(&a, &b, 1),
+                AffineOperator::Mul => match (number(&a), number(&b)) {
                     (Some(by), _) => plus(&zero, &b, by),
                     (_, Some(by)) => plus(&zero, &a, by),
                     _ => None,
                 },
-                Operator::FloorDiv | Operator::CeilDiv | Operator::Mod => {
+                AffineOperator::FloorDiv | AffineOperator::CeilDiv | AffineOperator::Mod => {
                     let by = number(&b).filter(|it| *it > 0)?;
                     (points.n_vars() < most).then_some(())?;
                     let mut dividend = a.clone();
-                    if *op == Operator::CeilDiv {
+                    if *op == AffineOperator::CeilDiv {
                         let end = dividend.len() - 1;
                         dividend[end] = dividend[end].checked_add(by - 1)?;
                     }
-                    let at = points.floor_div(dividend, by);
+                    let at = points.add_quotient(dividend, by);
                     let quotient = unit(at, points)?;
                     fit(&mut a, points);
-                    if *op == Operator::Mod { plus(&a, &quotient, -by) } else { Some(quotient) }
+                    if *op == AffineOperator::Mod {
+                        plus(&a, &quotient, -by)
+                    } else {
+                        Some(quotient)
+                    }
                 }
             }
         }
@@ -136,28 +142,28 @@ fn row_of(
 /// Puts equalities first, and removes common factors. Replaces an empty set by the constraint `-1
 /// >= 0`.
 fn simplify_set(ir: &mut Ir, op: Op) {
-    let Some(set) = applied(ir, op, "condition", 0) else { return };
-    let Body::Set(all) = &set.map.body else { return };
-    let reduced = |it: &(Expr, bool)| (reduced(&it.0, it.1, &set.map), it.1);
-    let mut all: Vec<(Expr, bool)> = all.iter().map(reduced).collect();
+    let Some(set) = applied_map(ir, op, "condition", 0) else { return };
+    let AffineBody::Set(all) = &set.map.body else { return };
+    let reduced = |it: &(AffineExpr, bool)| (simplified_constraint(&it.0, it.1, &set.map), it.1);
+    let mut all: Vec<(AffineExpr, bool)> = all.iter().map(reduced).collect();
     all.sort_by_key(|it| !it.1);
     let n = set.map.n_inputs();
     let mut points = Conjunction::new(n);
     let mut rows: Vec<Option<(Vec<i64>, bool)>> = Vec::new();
     for (expr, is_equality) in &all {
-        let row = factors(expr, &set.map).filter(|it| it.len() == n + 1);
-        if let Some(row) = row_of(expr, set.map.n_dims as usize, &mut points, n + MOST_QUOTIENTS, 0)
+        let row = linear_coefficients(expr, &set.map).filter(|it| it.len() == n + 1);
+        if let Some(row) = row_of(expr, set.map.n_dims as usize, &mut points, n + MAX_QUOTIENTS, 0)
         {
             if *is_equality {
-                points.equal(row);
+                points.add_equality(row);
             } else {
-                points.at_least(row);
+                points.add_inequality(row);
             }
         }
         rows.push(row.map(|it| (it, *is_equality)));
     }
-    let body = if matches!(points.is_empty(&mut Budget::new(WORK)), Ok(true)) {
-        Body::Set(vec![(Expr::Const(-1), false)])
+    let body = if matches!(points.is_empty(&mut Budget::new(MAX_WORK)), Ok(true)) {
+        AffineBody::Set(vec![(AffineExpr::Const(-1), false)])
     } else {
         // An inequality is dropped if it is constant and holds, or if a parallel one implies it.
         let is_kept = |at: usize| match &rows[at] {
@@ -175,12 +181,12 @@ fn simplify_set(ir: &mut Ir, op: Op) {
             _ => true,
         };
         let kept = all.iter().enumerate().filter(|(at, _)| is_kept(*at));
-        Body::Set(kept.map(|it| it.1.clone()).collect())
+        AffineBody::Set(kept.map(|it| it.1.clone()).collect())
     };
-    if matches!(&body, Body::Set(all) if all.is_empty()) {
+    if matches!(&body, AffineBody::Set(all) if all.is_empty()) {
         return;
     }
-    let new = Applied { map: Affine { body, ..set.map }, operands: set.operands }.canonical(ir);
+    let new = AppliedMap { map: Affine { body, ..set.map }, operands: set.operands }.canonical(ir);
     let attr = map_attr(ir, &new.map);
     ir.set_attr(op, "condition", attr);
     ir.set_operands(op, &new.operands);

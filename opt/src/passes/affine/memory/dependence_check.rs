@@ -4,11 +4,14 @@
 //! The messages are those of MLIR, the distances are exact. Pairs that cannot be analyzed are
 //! `unknown`.
 
-use noisy_loops::{Body, Dependence, Dependences, Interval, Limits, MOST_PAIRED, dependences};
+use noisy_loops::{
+    Dependence, DependenceLimits, Dependences, FormInterval, FunctionBody, MAX_PAIRED_ACCESSES,
+    dependences,
+};
 use noisy_syntax::{Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "test-memref-dependence-check",
@@ -19,7 +22,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
     let mut functions = vec![op];
     if cx.ir.op(op).kind != OpKind::FuncFunc {
         functions.clear();
@@ -32,14 +35,16 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         }
     }
     for function in functions {
-        let body = Body::new(cx.ir, function);
+        let body = FunctionBody::new(cx.ir, function);
         let n = body.accesses.len();
-        if n > MOST_PAIRED {
-            let text = format!("{n} accesses: pairs are printed only up to {MOST_PAIRED} accesses");
-            return Err(Failure(Some(text)));
+        if n > MAX_PAIRED_ACCESSES {
+            let text = format!(
+                "{n} accesses: pairs are printed only up to {MAX_PAIRED_ACCESSES} accesses"
+            );
+            return Err(PassFailure(Some(text)));
         }
-        let limits = Limits { aliasing: cx.aliasing, ..Limits::default() };
-        let found = Found::new(dependences(&body, &limits));
+        let limits = DependenceLimits { aliasing: cx.aliasing, ..DependenceLimits::default() };
+        let found = DependencesByLevel::new(dependences(&body, &limits));
         let is_affine =
             |it: Op| matches!(cx.ir.op(it).kind, OpKind::AffineLoad | OpKind::AffineStore);
         let accesses: Vec<usize> =
@@ -66,12 +71,12 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 }
 
 /// The dependences by source, target and level, and the unknown pairs.
-struct Found {
+struct DependencesByLevel {
     known: FxHashMap<(usize, usize, usize), Dependence>,
     unknown: FxHashSet<(usize, usize)>,
 }
 
-impl Found {
+impl DependencesByLevel {
     fn new(it: Dependences) -> Self {
         let mut known = FxHashMap::default();
         for it in it.known {
@@ -83,7 +88,7 @@ impl Found {
 }
 
 fn answer(
-    found: &Found,
+    found: &DependencesByLevel,
     (source, target): (usize, usize),
     level: usize,
     n_common: usize,
@@ -98,7 +103,7 @@ fn answer(
     }
 }
 
-fn interval(it: &Interval) -> String {
+fn interval(it: &FormInterval) -> String {
     let end = |it: Option<i128>, none: &str| it.map_or(none.to_owned(), |it| it.to_string());
     format!("[{}, {}]", end(it.least, "-inf"), end(it.greatest, "+inf"))
 }

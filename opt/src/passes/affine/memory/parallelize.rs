@@ -4,15 +4,15 @@
 //! no op has other effects. A loop that carries values is not converted, unless all are reductions
 //! and `parallel-reductions` allows to reorder them.
 
-use noisy_loops::{Body, Legality};
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_loops::{FunctionBody, Legality};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{
     Attr, AttrData, Def, Dim, Ir, Op, OpKind, Sign, Type, TypeData, Value, dialect,
 };
 
-use crate::passes::affine::for_loop::{For, map_attr};
+use crate::passes::affine::for_loop::{AffineFor, map_attr};
 use crate::passes::affine::legal;
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
 use crate::rewrite::{operands, preorder};
 use noisy_analyses::facts::effects;
 
@@ -38,17 +38,17 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     let most = options.int("max-nested").unwrap_or(i64::MAX);
     // Unlike in other passes, unknown ops are assumed to have effects.
-    let body = Body::new(cx.ir, op);
+    let body = FunctionBody::new(cx.ir, op);
     let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let mut all = Vec::new();
     for &(_, region) in &cx.ir.op(op).regions {
         all.extend(preorder(cx.ir, region));
     }
     for op in all {
-        let Some(it) = For::of(cx.ir, op) else { continue };
+        let Some(it) = AffineFor::of(cx.ir, op) else { continue };
         let reductions = reductions(cx.ir, &it)
             .filter(|found| found.is_empty() || options.is_on("parallel-reductions"));
         let Some(reductions) = reductions else { continue };
@@ -65,7 +65,7 @@ fn n_parallel_around(ir: &Ir, op: Op) -> i64 {
 }
 
 /// Returns true if the iterations may run in parallel, apart from carried values.
-fn is_parallel(ir: &Ir, legality: &Legality<'_>, it: &For) -> bool {
+fn is_parallel(ir: &Ir, legality: &Legality<'_>, it: &AffineFor) -> bool {
     let inside = preorder(ir, ir.block(it.body).region);
     let is_known = inside.iter().all(|&op| match ir.op(op).kind {
         OpKind::AffineLoad
@@ -77,7 +77,7 @@ fn is_parallel(ir: &Ir, legality: &Legality<'_>, it: &For) -> bool {
             .is_some_and(|it| it.iter().all(|it| it.0 == effects::Access::Allocate)),
     });
     let loop_ = legality.loop_of(it.op);
-    is_known && loop_.is_some_and(|loop_| legality.is_parallel(loop_).is_ok())
+    is_known && loop_.is_some_and(|loop_| legality.check_parallel(loop_).is_ok())
 }
 
 /// A carried value that each iteration combines with another value, by `op`.
@@ -85,18 +85,18 @@ struct Reduction {
     op: Op,
     /// The value that the iteration contributes.
     value: Value,
-    /// The kind of reduction, as an index into [`dialect::RMW`].
+    /// The kind of reduction, as an index into [`dialect::RMW_KINDS`].
     kind: usize,
 }
 
 /// Returns the reductions of the carried values. `None` if a value is not a reduction.
-fn reductions(ir: &Ir, it: &For) -> Option<Vec<Reduction>> {
-    let yielded = operands(ir, it.end(ir));
-    let carried = it.carried(ir);
+fn reductions(ir: &Ir, it: &AffineFor) -> Option<Vec<Reduction>> {
+    let yielded = operands(ir, it.terminator(ir));
+    let carried = it.iter_args(ir);
     carried.iter().zip(&yielded).map(|(&carried, &next)| reduction(ir, it, carried, next)).collect()
 }
 
-fn reduction(ir: &Ir, it: &For, carried: Value, next: Value) -> Option<Reduction> {
+fn reduction(ir: &Ir, it: &AffineFor, carried: Value, next: Value) -> Option<Reduction> {
     let Def::Result(op, _) = ir.value(next).def else { return None };
     let is_float = matches!(ir.interner.type_data(ir.value(next).ty), TypeData::Float(_));
     let is_int = matches!(ir.interner.type_data(ir.value(next).ty), TypeData::Int { .. });
@@ -119,30 +119,30 @@ fn reduction(ir: &Ir, it: &For, carried: Value, next: Value) -> Option<Reduction
     };
     let is_alone = ir.value(carried).uses.len() == 1 && ir.value(next).uses.len() == 1;
     (is_alone && ir.block_of(op) == it.body).then_some(())?;
-    let kind = dialect::RMW.iter().position(|it| *it == name)?;
+    let kind = dialect::RMW_KINDS.iter().position(|it| *it == name)?;
     Some(Reduction { op, value, kind })
 }
 
-fn to_parallel(ir: &mut Ir, it: &For, reductions: &[Reduction]) {
+fn to_parallel(ir: &mut Ir, it: &AffineFor, reductions: &[Reduction]) {
     let types: Vec<Type> = it.inits.iter().map(|&it| ir.value(it).ty).collect();
     let n_bounds = |map: &noisy_syntax::affine::Affine| map.n_results();
-    let (low, high) = (n_bounds(&it.low.map), n_bounds(&it.high.map));
+    let (low, high) = (n_bounds(&it.lower.map), n_bounds(&it.upper.map));
     let kinds: Vec<i64> = reductions.iter().map(|it| it.kind as i64).collect();
     let new = NewOp::new("affine.parallel")
-        .operands(&it.low.operands)
-        .operands(&it.high.operands)
+        .operands(&it.lower.operands)
+        .operands(&it.upper.operands)
         .results(&types)
-        .attr("lowerBoundsGroups", group(ir, low))
-        .attr("lowerBoundsMap", map_attr(ir, &it.low.map))
-        .attr("reductions", ints(ir, &kinds))
-        .attr("steps", ints(ir, &[it.step]))
-        .attr("upperBoundsGroups", group(ir, high))
-        .attr("upperBoundsMap", map_attr(ir, &it.high.map));
-    let parallel = ir.insert(new, Point::Before(it.op));
+        .attr("lowerBoundsGroups", group_attr(ir, low))
+        .attr("lowerBoundsMap", map_attr(ir, &it.lower.map))
+        .attr("reductions", int_array_attr(ir, &kinds))
+        .attr("steps", int_array_attr(ir, &[it.step]))
+        .attr("upperBoundsGroups", group_attr(ir, high))
+        .attr("upperBoundsMap", map_attr(ir, &it.upper.map));
+    let parallel = ir.insert(new, InsertionPoint::Before(it.op));
     ir.move_regions(it.op, parallel);
     // Each iteration yields its contribution. The initial value is combined with the result after
     // the loop.
-    let end = it.end(ir);
+    let end = it.terminator(ir);
     let brought: Vec<Value> = reductions.iter().map(|it| it.value).collect();
     ir.set_operands(end, &brought);
     let results = ir.op(parallel).results.clone();
@@ -153,7 +153,7 @@ fn to_parallel(ir: &mut Ir, it: &For, reductions: &[Reduction]) {
         for &(name, attr) in &ir.extra(reduction.op).attrs {
             new = new.attr(ir.interner.str(name), attr);
         }
-        let sum = ir.insert(new, Point::Before(it.op));
+        let sum = ir.insert(new, InsertionPoint::Before(it.op));
         let sum = ir.op(sum).results[0];
         ir.replace_uses(old[at], sum);
         ir.erase(reduction.op).expect("the end of the iteration was its only user");
@@ -165,18 +165,19 @@ fn to_parallel(ir: &mut Ir, it: &For, reductions: &[Reduction]) {
 }
 
 /// Returns `dense<n> : tensor<1xi32>`.
-fn group(ir: &mut Ir, n: usize) -> Attr {
-    let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
+fn group_attr(ir: &mut Ir, n: usize) -> Attr {
+    let element = ir.interner.intern_type(TypeData::Int { width: 32, sign: Sign::Signless });
     let dims = Some([Dim::Fixed(1)].into());
-    let ty = ir.interner.ty(TypeData::Tensor { dims, element, encoding: None });
-    let text = ir.interner.name(&format!("dense<{n}>"));
-    ir.interner.attr(AttrData::Elements(text, ty))
+    let ty = ir.interner.intern_type(TypeData::Tensor { dims, element, encoding: None });
+    let text = ir.interner.intern_name(&format!("dense<{n}>"));
+    ir.interner.intern_attr(AttrData::Elements(text, ty))
 }
 
 /// Returns an array of 64-bit numbers.
-fn ints(ir: &mut Ir, values: &[i64]) -> Attr {
-    let int =
-        |ir: &mut Ir, it: i64| ir.interner.attr(AttrData::Int { value: it.into(), ty: Type::I64 });
+fn int_array_attr(ir: &mut Ir, values: &[i64]) -> Attr {
+    let int = |ir: &mut Ir, it: i64| {
+        ir.interner.intern_attr(AttrData::Int { value: it.into(), ty: Type::I64 })
+    };
     let all = values.iter().map(|&it| int(ir, it)).collect();
-    ir.interner.attr(AttrData::Array(all))
+    ir.interner.intern_attr(AttrData::Array(all))
 }

@@ -11,12 +11,12 @@
 //! *Law.* Loads and stores read and write the same values as before. *Cost.* Dependences are
 //! computed once, because replacing a load changes no other dependence.
 
-use noisy_loops::{Body, Form, Instances, Legality, Term, Why};
+use noisy_loops::{AnalysisFailure, FunctionBody, InstancePairs, Legality, LinearForm, LinearTerm};
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use crate::passes::affine::legal;
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 use crate::rewrite::{operand, operands};
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
@@ -28,14 +28,15 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
     let body = legal::body_of(cx.ir, op);
     let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
-    let mut it = Scalars { body: &body, legality: &legality, gone: FxHashSet::default() };
+    let mut it =
+        ScalarReplacement { body: &body, legality: &legality, erased: FxHashSet::default() };
     let mut memrefs: Vec<Value> = Vec::new();
     let all = 0..body.accesses.len();
     for load in all.clone() {
-        if let Some((value, memref)) = it.stored(cx.ir, load) {
+        if let Some((value, memref)) = it.stored_value(cx.ir, load) {
             it.replace(cx.ir, load, value);
             if !memrefs.contains(&memref) {
                 memrefs.push(memref);
@@ -50,9 +51,9 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     for memref in memrefs {
         erase_unread(cx.ir, memref);
     }
-    it.gone.extend(all.clone().filter(|&at| !cx.ir.is_alive(body.accesses[at].op)));
+    it.erased.extend(all.clone().filter(|&at| !cx.ir.is_alive(body.accesses[at].op)));
     for load in all {
-        if let Some(value) = it.loaded(cx.ir, load) {
+        if let Some(value) = it.loaded_value(cx.ir, load) {
             it.replace(cx.ir, load, value);
         }
     }
@@ -80,40 +81,42 @@ fn ancestor_beside(ir: &Ir, above: Op, op: Op) -> Option<Op> {
 }
 
 /// The accesses of a function, of which some were already erased.
-struct Scalars<'a> {
-    body: &'a Body,
+struct ScalarReplacement<'a> {
+    body: &'a FunctionBody,
     legality: &'a Legality<'a>,
     /// The erased accesses.
-    gone: FxHashSet<usize>,
+    erased: FxHashSet<usize>,
 }
 
-impl Scalars<'_> {
+impl ScalarReplacement<'_> {
     fn op(&self, access: usize) -> Op {
         self.body.accesses[access].op
     }
 
     fn replace(&mut self, ir: &mut Ir, load: usize, value: Value) {
         ir.replace(self.op(load), &[value]).expect("its result was replaced");
-        self.gone.insert(load);
+        self.erased.insert(load);
     }
 
     fn erase(&mut self, ir: &mut Ir, store: usize) {
         ir.erase(self.op(store)).expect("a store has no results");
-        self.gone.insert(store);
+        self.erased.insert(store);
     }
 
     /// Returns true if both accesses use the same element of the same memref in each iteration of
     /// the loops around the first.
     fn is_same_element(&self, ir: &Ir, first: usize, second: usize) -> bool {
         let (one, other) = (&self.body.accesses[first], &self.body.accesses[second]);
-        let depth = self.legality.path(first).len() as u32;
-        let is_same_memref = memref(ir, one.op) == memref(ir, other.op) && one.place.depth <= depth;
+        let depth = self.legality.loops_around(first).len() as u32;
+        let is_same_memref =
+            memref(ir, one.op) == memref(ir, other.op) && one.memref.depth <= depth;
         is_same_memref
-            && match (&one.element, &other.element) {
+            && match (&one.subscripts, &other.subscripts) {
                 (Ok(element), Ok(as_well)) => {
-                    element == as_well && element.iter().all(|it| self.is_settled(it, depth))
+                    element == as_well
+                        && element.iter().all(|it| self.is_invariant_within(it, depth))
                 }
-                (Err(Why::Vector), Err(Why::Vector)) => {
+                (Err(AnalysisFailure::Vector), Err(AnalysisFailure::Vector)) => {
                     let indices =
                         |op: Op| operands(ir, op)[1 + usize::from(is_store(ir, op))..].to_vec();
                     let is_settled = |it: &Value| self.body.depth_of(*it) <= depth;
@@ -126,21 +129,23 @@ impl Scalars<'_> {
     }
 
     /// Returns true if a form has only one value in each iteration of the n outermost loops.
-    fn is_settled(&self, form: &Form, n: u32) -> bool {
+    fn is_invariant_within(&self, form: &LinearForm, n: u32) -> bool {
         form.terms.iter().all(|it| match it.0 {
-            Term::Local(value) => self.body.depth_of(value) <= n,
-            Term::Quotient(at) => self.is_settled(&self.body.quotients.get(at).form, n),
+            LinearTerm::Local(value) => self.body.depth_of(value) <= n,
+            LinearTerm::Quotient(at) => {
+                self.is_invariant_within(&self.body.quotients.get(at).form, n)
+            }
             _ => true,
         })
     }
 
     fn writes(&self, access: usize) -> bool {
         let it = &self.body.accesses[access];
-        it.is_store || it.element == Err(Why::Atomic)
+        it.is_store || it.subscripts == Err(AnalysisFailure::Atomic)
     }
 
-    fn live_dependences(&self) -> impl Iterator<Item = &Instances> {
-        let is_alive = |it: usize| !self.gone.contains(&it);
+    fn live_dependences(&self) -> impl Iterator<Item = &InstancePairs> {
+        let is_alive = |it: usize| !self.erased.contains(&it);
         self.legality
             .dependences()
             .iter()
@@ -149,9 +154,9 @@ impl Scalars<'_> {
 
     /// Returns true if no op may write the element between an access and a later one that it
     /// dominates.
-    fn is_kept(&self, ir: &Ir, first: usize, last: usize) -> bool {
-        let n = self.legality.path(first).len();
-        let comes_between = |it: &Instances| {
+    fn is_unwritten_between(&self, ir: &Ir, first: usize, last: usize) -> bool {
+        let n = self.legality.loops_around(first).len();
+        let comes_between = |it: &InstancePairs| {
             it.target == last && it.level > n && it.source > first && self.writes(it.source)
         };
         !self.has_effect_between(ir, first, last) && !self.live_dependences().any(comes_between)
@@ -172,10 +177,15 @@ impl Scalars<'_> {
 
     /// Returns the last preceding access with `is_meant` that dominates an access and has the same
     /// element.
-    fn last_before(&self, ir: &Ir, access: usize, is_meant: fn(&Ir, Op) -> bool) -> Option<usize> {
+    fn last_dominating(
+        &self,
+        ir: &Ir,
+        access: usize,
+        is_meant: fn(&Ir, Op) -> bool,
+    ) -> Option<usize> {
         let op = self.op(access);
         (0..access).rev().find(|&it| {
-            !self.gone.contains(&it)
+            !self.erased.contains(&it)
                 && is_meant(ir, self.op(it))
                 && ancestor_beside(ir, self.op(it), op)
                     .is_some_and(|above| ir.is_before(self.op(it), above))
@@ -184,27 +194,29 @@ impl Scalars<'_> {
     }
 
     /// Returns the value of a load, and its memref, if a dominating store wrote it.
-    fn stored(&self, ir: &Ir, load: usize) -> Option<(Value, Value)> {
+    fn stored_value(&self, ir: &Ir, load: usize) -> Option<(Value, Value)> {
         is_load(ir, self.op(load)).then_some(())?;
-        let store = self.last_before(ir, load, is_store)?;
+        let store = self.last_dominating(ir, load, is_store)?;
         let value = operand(ir, self.op(store), 0)?;
         let result = *ir.op(self.op(load)).results.first()?;
-        let n = self.legality.path(store).len();
-        let exists = |it: &Instances| it.source == store && it.target == load && it.level == n + 1;
+        let n = self.legality.loops_around(store).len();
+        let exists =
+            |it: &InstancePairs| it.source == store && it.target == load && it.level == n + 1;
         let fits = ir.value(value).ty == ir.value(result).ty
             && self.live_dependences().any(exists)
-            && self.is_kept(ir, store, load);
+            && self.is_unwritten_between(ir, store, load);
         fits.then_some((value, memref(ir, self.op(load))?))
     }
 
     /// Returns the value of a load if a dominating load read the same value.
-    fn loaded(&self, ir: &Ir, load: usize) -> Option<Value> {
-        let is_candidate = !self.gone.contains(&load) && is_load(ir, self.op(load));
+    fn loaded_value(&self, ir: &Ir, load: usize) -> Option<Value> {
+        let is_candidate = !self.erased.contains(&load) && is_load(ir, self.op(load));
         is_candidate.then_some(())?;
-        let first = self.last_before(ir, load, is_load)?;
+        let first = self.last_dominating(ir, load, is_load)?;
         let value = *ir.op(self.op(first)).results.first()?;
         let result = *ir.op(self.op(load)).results.first()?;
-        let fits = ir.value(value).ty == ir.value(result).ty && self.is_kept(ir, first, load);
+        let fits =
+            ir.value(value).ty == ir.value(result).ty && self.is_unwritten_between(ir, first, load);
         fits.then_some(value)
     }
 
@@ -215,19 +227,19 @@ impl Scalars<'_> {
         if !is_store(ir, op) {
             return false;
         }
-        let n = self.legality.path(store).len();
+        let n = self.legality.loops_around(store).len();
         let ty = |access: usize| operand(ir, self.op(access), 0).map(|it| ir.value(it).ty);
         let next = (store + 1..self.body.accesses.len()).find(|&it| {
-            !self.gone.contains(&it)
+            !self.erased.contains(&it)
                 && is_store(ir, self.op(it))
                 && ir.block_of(self.op(it)) == ir.block_of(op)
                 && self.is_same_element(ir, store, it)
                 && ty(it) == ty(store)
         });
         let Some(next) = next else { return false };
-        let is_read = |it: &Instances| {
+        let is_read = |it: &InstancePairs| {
             let reads = !self.body.accesses[it.target].is_store
-                || self.body.accesses[it.target].element == Err(Why::Atomic);
+                || self.body.accesses[it.target].subscripts == Err(AnalysisFailure::Atomic);
             it.source == store && it.level > n && it.target < next && reads
         };
         !self.has_effect_between(ir, store, next) && !self.live_dependences().any(is_read)

@@ -10,13 +10,13 @@
 
 use noisy_analyses::facts::effects;
 use noisy_analyses::facts::invariant::is_invariant;
-use noisy_loops::{Body, Legality, stays_inside, surely_runs};
-use noisy_syntax::rewrite::Point;
+use noisy_loops::{FunctionBody, Legality, is_in_bounds_without, is_surely_run};
+use noisy_syntax::rewrite::InsertionPoint;
 use noisy_syntax::{Dim, Ir, Op, OpKind, Value};
 
-use crate::passes::affine::for_loop::{For, postorder};
+use crate::passes::affine::for_loop::{AffineFor, postorder};
 use crate::passes::affine::legal;
-use crate::passes::{Context, Failure, Options, PassInfo};
+use crate::passes::{PassContext, PassFailure, PassInfo, PassOptions};
 use crate::rewrite::operand;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
@@ -28,22 +28,22 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFailure> {
     let body = legal::body_of(cx.ir, op);
     let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     for op in postorder(cx.ir, op) {
-        let Some(it) = For::of(cx.ir, op) else { continue };
+        let Some(it) = AffineFor::of(cx.ir, op) else { continue };
         let Some(loop_) = legality.loop_of(op) else { continue };
         let hoist = Hoist {
             body: &body,
             legality: &legality,
             loop_,
-            runs: surely_runs(&body, loop_),
+            is_surely_run: is_surely_run(&body, loop_),
             has_effects: legality.effect_in(loop_).is_some(),
         };
-        for inner in it.ops(cx.ir) {
+        for inner in it.body_ops(cx.ir) {
             if hoist.may_move(cx.ir, inner, op) {
-                cx.ir.move_op(inner, Point::Before(op));
+                cx.ir.move_op(inner, InsertionPoint::Before(op));
             }
         }
     }
@@ -52,16 +52,16 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 
 /// A loop from which ops may be moved.
 struct Hoist<'a> {
-    body: &'a Body,
+    body: &'a FunctionBody,
     legality: &'a Legality<'a>,
     loop_: u32,
     /// True if the loop always has an iteration.
-    runs: bool,
+    is_surely_run: bool,
     has_effects: bool,
 }
 
 /// Returns an op and the ops in its regions, except `affine.yield`.
-fn all_in(ir: &Ir, op: Op) -> Vec<Op> {
+fn ops_in(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = vec![op];
     for &(_, region) in &ir.op(op).regions {
         ir.walk(region, &mut |it| {
@@ -76,14 +76,14 @@ fn all_in(ir: &Ir, op: Op) -> Vec<Op> {
 
 impl Hoist<'_> {
     fn may_move(&self, ir: &Ir, op: Op, from: Op) -> bool {
-        let all = all_in(ir, op);
-        all.iter().all(|&it| self.is_understood(ir, it))
+        let all = ops_in(ir, op);
+        all.iter().all(|&it| self.is_supported(ir, it))
             && is_invariant(ir, op, from, &|_| false)
-            && self.keeps_memory(&all)
-            && (self.runs || all.iter().all(|&it| self.may_run_anyway(ir, it)))
+            && self.has_no_conflict(&all)
+            && (self.is_surely_run || all.iter().all(|&it| self.is_speculatable(ir, it)))
     }
 
-    fn is_understood(&self, ir: &Ir, op: Op) -> bool {
+    fn is_supported(&self, ir: &Ir, op: Op) -> bool {
         match ir.op(op).kind {
             OpKind::AffineFor
             | OpKind::AffineParallel
@@ -104,13 +104,13 @@ impl Hoist<'_> {
 
     /// Returns true if the accesses among the given ops have the same effect if they run once,
     /// before all others of the loop.
-    fn keeps_memory(&self, ops: &[Op]) -> bool {
+    fn has_no_conflict(&self, ops: &[Op]) -> bool {
         let moves = |access: usize| ops.contains(&self.body.accesses[access].op);
         if !(0..self.body.accesses.len()).any(moves) {
             return true;
         }
         let depth = self.body.loops[self.loop_ as usize].depth as usize;
-        let is_inside = |access: usize| self.legality.path(access).contains(&self.loop_);
+        let is_inside = |access: usize| self.legality.loops_around(access).contains(&self.loop_);
         self.legality.dependences().iter().all(|it| {
             let is_met = it.level >= depth && is_inside(it.source) && is_inside(it.target);
             !is_met
@@ -123,7 +123,7 @@ impl Hoist<'_> {
     }
 
     /// Returns true if an op, without its regions, may run even if the loop has no iteration.
-    fn may_run_anyway(&self, ir: &Ir, op: Op) -> bool {
+    fn is_speculatable(&self, ir: &Ir, op: Op) -> bool {
         match ir.op(op).kind {
             OpKind::AffineFor
             | OpKind::AffineParallel
@@ -133,7 +133,7 @@ impl Hoist<'_> {
                 let access = self.body.accesses.iter().position(|it| it.op == op);
                 let sizes = operand(ir, op, 0).and_then(|it| sizes(ir, it));
                 access.zip(sizes).is_some_and(|(access, sizes)| {
-                    stays_inside(self.body, access, self.loop_, &sizes)
+                    is_in_bounds_without(self.body, access, self.loop_, &sizes)
                 })
             }
             OpKind::AffineStore | OpKind::AffineVectorStore | OpKind::AffineVectorLoad => false,

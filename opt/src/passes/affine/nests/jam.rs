@@ -11,16 +11,20 @@
 
 mod part;
 
-use noisy_loops::{Aliasing, Body, Condition, Differs, Instances, Legality};
-use noisy_syntax::rewrite::Point;
+use noisy_loops::{
+    AliasAssumptions, FunctionBody, InstancePairs, Legality, TimeCondition, TimeDifference,
+};
+use noisy_syntax::rewrite::InsertionPoint;
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 use rustc_hash::FxHashMap;
 
-use self::part::{join, parts};
-use crate::passes::affine::for_loop::{For, run_once, set_bounds};
+use self::part::{combine_parts, split_values};
+use crate::passes::affine::for_loop::{AffineFor, inline_if_single_trip, set_bounds};
 use crate::passes::affine::legal;
-use crate::passes::affine::nests::unroll::{can_be_copied, divides, next_iv, split};
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::passes::affine::nests::unroll::{
+    can_be_copied, has_divisible_trip_count, next_iv, split_remainder,
+};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
 use crate::rewrite::{Rewriter, operands, preorder};
 use noisy_analyses::facts::effects;
 
@@ -39,23 +43,23 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 /// Maximum number of ops that are created.
-const MOST_OPS: usize = 1 << 20;
+const MAX_OPS: usize = 1 << 20;
 
-fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     let factor = options.int("unroll-jam-factor").unwrap_or(4);
     let Some(&(_, region)) = cx.ir.op(op).regions.first() else { return Ok(()) };
     let first = cx.ir.items(region).find(|&it| cx.ir.op(it).kind != OpKind::Label);
-    if let Some(it) = first.and_then(|it| For::of(cx.ir, it)) {
+    if let Some(it) = first.and_then(|it| AffineFor::of(cx.ir, it)) {
         jam(cx.ir, op, &it, factor, cx.aliasing);
     }
     Ok(())
 }
 
-fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64, aliasing: Aliasing) {
+fn jam(ir: &mut Ir, function: Op, it: &AffineFor, factor: i64, aliasing: AliasAssumptions) {
     let trips = it.trip_count();
     if factor <= 1 {
         if factor == 1 {
-            run_once(ir, it.op);
+            inline_if_single_trip(ir, it.op);
         }
         return;
     }
@@ -66,30 +70,31 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64, aliasing: Aliasing) {
     };
     let step = it.step.checked_mul(factor).filter(|it| i32::try_from(*it).is_ok());
     let is_possible = trips.is_none_or(|it| it >= factor)
-        && !it.ops(ir).is_empty()
-        && copied <= MOST_OPS
+        && !it.body_ops(ir).is_empty()
+        && copied <= MAX_OPS
         && can_be_copied(ir, &inside)
         && bounds_are_outside(ir, it, &inside);
     let Some(step) = step.filter(|_| is_possible) else { return };
-    let Some(parts) = parts(ir, it) else { return };
+    let Some(parts) = split_values(ir, it) else { return };
     let body = legal::body_of(ir, function);
     if !is_allowed(ir, &body, it, factor, aliasing) {
         return;
     }
-    if !divides(ir, it, factor) {
-        let Some(behind) = split(ir, it, factor) else { return };
-        run_once(ir, behind);
+    if !has_divisible_trip_count(ir, it, factor) {
+        let Some(behind) = split_remainder(ir, it, factor) else { return };
+        inline_if_single_trip(ir, behind);
     }
-    let Some(it) = For::of(ir, it.op) else { return };
-    let (low, high) = (it.low.clone(), it.high.clone());
+    let Some(it) = AffineFor::of(ir, it.op) else { return };
+    let (low, high) = (it.lower.clone(), it.upper.clone());
     set_bounds(ir, &it, &low, &high, step);
     let mut runs = Vec::new();
     let mut carriers = Vec::new();
-    gather(ir, it.body, &mut runs, &mut carriers);
-    let mut carriers: Vec<Carrier> = carriers.into_iter().map(|it| widen(ir, it, factor)).collect();
+    collect_runs(ir, it.body, &mut runs, &mut carriers);
+    let mut carriers: Vec<CarryingLoop> =
+        carriers.into_iter().map(|it| repeat_iter_args(ir, it, factor)).collect();
     let mut loop_ = it.op;
     if !parts.is_empty() {
-        let own = widen(ir, it.op, factor);
+        let own = repeat_iter_args(ir, it.op, factor);
         loop_ = own.op;
         carriers.push(own);
     }
@@ -97,32 +102,38 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64, aliasing: Aliasing) {
     for copy in (1..factor).rev() {
         let mut values: FxHashMap<Value, Value> = FxHashMap::default();
         for carrier in &carriers {
-            carrier.copies(ir, copy as usize, &mut values);
+            carrier.map_to_copy(ir, copy as usize, &mut values);
         }
         for run in &runs {
             copy_run(ir, &it, run, copy, &mut values);
         }
         for carrier in &carriers {
-            carrier.yields(ir, copy as usize, &values);
+            carrier.connect_copy(ir, copy as usize, &values);
         }
     }
-    join(ir, loop_, &parts);
-    run_once(ir, loop_);
+    combine_parts(ir, loop_, &parts);
+    inline_if_single_trip(ir, loop_);
 }
 
 /// Returns true if no bound of an inner loop uses a value that the loop defines.
-fn bounds_are_outside(ir: &Ir, it: &For, inside: &[Op]) -> bool {
+fn bounds_are_outside(ir: &Ir, it: &AffineFor, inside: &[Op]) -> bool {
     let region = ir.block(it.body).region;
     inside.iter().filter(|&&op| ir.op(op).kind == OpKind::AffineFor).all(|&op| {
-        For::of(ir, op).is_some_and(|inner| {
-            let mut all = inner.low.operands.iter().chain(&inner.high.operands);
+        AffineFor::of(ir, op).is_some_and(|inner| {
+            let mut all = inner.lower.operands.iter().chain(&inner.upper.operands);
             all.all(|&value| effects::is_outside(ir, value, region))
         })
     })
 }
 
 /// Returns true if all dependent instances keep their order.
-fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -> bool {
+fn is_allowed(
+    ir: &Ir,
+    body: &FunctionBody,
+    it: &AffineFor,
+    factor: i64,
+    aliasing: AliasAssumptions,
+) -> bool {
     let Some(legality) = legal::legality(body, aliasing) else { return false };
     let Some(loop_) = legality.loop_of(it.op) else { return false };
     let depth = body.loops[loop_ as usize].depth as usize;
@@ -130,7 +141,7 @@ fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -
     let span = i128::from(factor - 1) * i128::from(it.step);
     legality.effect_in(loop_).is_none()
         && legality.dependences().iter().all(|dependence| {
-            let is_inside = |access| legality.path(access).contains(&loop_);
+            let is_inside = |access| legality.loops_around(access).contains(&loop_);
             dependence.level != depth
                 || !is_inside(dependence.source)
                 || !is_inside(dependence.target)
@@ -142,13 +153,13 @@ fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -
 /// when iterations with variables that differ by at most `span` are jammed.
 fn keeps_order(
     ir: &Ir,
-    body: &Body,
+    body: &FunctionBody,
     legality: &Legality<'_>,
-    it: &Instances,
+    it: &InstancePairs,
     depth: usize,
     span: i128,
 ) -> bool {
-    let paths = [legality.path(it.source), legality.path(it.target)];
+    let paths = [legality.loops_around(it.source), legality.loops_around(it.target)];
     let time = |side: usize, at: usize| {
         let mut out = vec![0; paths[side].len() + 1];
         out[at] = 1;
@@ -165,18 +176,18 @@ fn keeps_order(
         chain.push(at);
     }
     let times: Vec<_> = chain.iter().map(|&at| (time(0, at), time(1, at))).collect();
-    let mut conditions: Vec<Condition<'_>> = Vec::new();
+    let mut conditions: Vec<TimeCondition<'_>> = Vec::new();
     for (at, (source, target)) in times.iter().enumerate() {
         if at == 0 {
-            conditions.push((source, target, Differs::AtMost(span)));
+            conditions.push((source, target, TimeDifference::AtMost(span)));
             continue;
         }
-        conditions.push((source, target, Differs::AtMost(-1)));
-        if legality.exist(it, &conditions) {
+        conditions.push((source, target, TimeDifference::AtMost(-1)));
+        if legality.has_pair(it, &conditions) {
             return false;
         }
         conditions.pop();
-        conditions.push((source, target, Differs::By(0)));
+        conditions.push((source, target, TimeDifference::Exactly(0)));
     }
     // In the same iteration of the inner loops, the order of the runs is decisive.
     let inner = body.loops[paths[0][chain[chain.len() - 1]] as usize].op;
@@ -187,7 +198,7 @@ fn keeps_order(
         let between = ir.items_from(target).take_while(|&it| it != source);
         between.chain([source]).any(is_loop)
     };
-    !is_later_run || !legality.exist(it, &conditions)
+    !is_later_run || !legality.has_pair(it, &conditions)
 }
 
 /// Returns the op in the body of a loop that is or contains `op`.
@@ -203,12 +214,12 @@ fn ancestor_in(ir: &Ir, op: Op, loop_: Op) -> Option<Op> {
 }
 
 /// Collects the runs of ops between loops, in order, and the inner loops with `iter_args`.
-fn gather(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>) {
+fn collect_runs(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>) {
     let mut run = Vec::new();
     let mut ops: Vec<Op> = ir.block_ops(body).collect();
     ops.pop();
     for op in ops {
-        match For::of(ir, op) {
+        match AffineFor::of(ir, op) {
             Some(inner) => {
                 if !run.is_empty() {
                     runs.push(std::mem::take(&mut run));
@@ -216,7 +227,7 @@ fn gather(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>)
                 if !inner.inits.is_empty() {
                     carriers.push(op);
                 }
-                gather(ir, inner.body, runs, carriers);
+                collect_runs(ir, inner.body, runs, carriers);
             }
             None => run.push(op),
         }
@@ -227,59 +238,65 @@ fn gather(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>)
 }
 
 /// Inserts a copy of a run for a later iteration directly after the run.
-fn copy_run(ir: &mut Ir, it: &For, run: &[Op], copy: i64, values: &mut FxHashMap<Value, Value>) {
+fn copy_run(
+    ir: &mut Ir,
+    it: &AffineFor,
+    run: &[Op],
+    copy: i64,
+    values: &mut FxHashMap<Value, Value>,
+) {
     let Some(&last) = run.last() else { return };
-    let mut at = Point::After(last);
+    let mut at = InsertionPoint::After(last);
     if !ir.value(it.iv).uses.is_empty() {
         let next = next_iv(ir, it.iv, copy * it.step, at);
         if let noisy_syntax::Def::Result(op, _) = ir.value(next).def {
-            at = Point::After(op);
+            at = InsertionPoint::After(op);
         }
         values.insert(it.iv, next);
     }
     let mut rewriter = Rewriter::new(ir);
     for &op in run {
         let copied = rewriter.clone_op(op, at, values);
-        at = Point::After(copied);
+        at = InsertionPoint::After(copied);
     }
 }
 
 /// An inner loop with the `iter_args` of all copies.
-struct Carrier {
+struct CarryingLoop {
     op: Op,
     /// Number of carried values of one copy.
     n: usize,
 }
 
 /// Repeats the `iter_args` of a loop for each copy.
-fn widen(ir: &mut Ir, op: Op, factor: i64) -> Carrier {
+fn repeat_iter_args(ir: &mut Ir, op: Op, factor: i64) -> CarryingLoop {
     let factor = factor as usize;
-    let old = For::of(ir, op).expect("what carries values is a loop");
+    let old = AffineFor::of(ir, op).expect("what carries values is a loop");
     let n = old.inits.len();
     let types: Vec<Type> = ir.op(op).results.iter().map(|&it| ir.value(it).ty).collect();
     let all: Vec<Value> = old.inits.repeat(factor);
-    let inputs = [&old.low.operands[..], &old.high.operands, &all].concat();
+    let inputs = [&old.lower.operands[..], &old.upper.operands, &all].concat();
     let mut rewriter = Rewriter::new(ir);
     let new = rewriter.rebuild(op, &inputs, &types.repeat(factor));
-    let it = For { inits: all, op: new, ..old };
-    let (low, high) = (it.low.clone(), it.high.clone());
+    let it = AffineFor { inits: all, op: new, ..old };
+    let (low, high) = (it.lower.clone(), it.upper.clone());
     set_bounds(ir, &it, &low, &high, it.step);
     for &ty in &types.repeat(factor - 1) {
         ir.add_argument(it.body, ty);
     }
-    let end = it.end(ir);
+    let end = it.terminator(ir);
     let yielded = operands(ir, end).repeat(factor);
     ir.set_operands(end, &yielded);
     let results: Vec<Value> = ir.op(new).results[..n].to_vec();
     Rewriter::new(ir).replace(op, &results);
-    Carrier { op: new, n }
+    CarryingLoop { op: new, n }
 }
 
-impl Carrier {
+impl CarryingLoop {
     /// Maps the carried values and the results of the loop to those of a copy.
-    fn copies(&self, ir: &Ir, copy: usize, values: &mut FxHashMap<Value, Value>) {
-        let Some(it) = For::of(ir, self.op) else { return };
-        let (carried, results) = (it.carried(ir), ir.op(self.op).results.clone());
+    fn map_to_copy(&self, ir: &Ir, copy: usize, values: &mut FxHashMap<Value, Value>) {
+        let Some(it) = AffineFor::of(ir, self.op) else { return };
+        let (carried, results) = (it.iter_args(ir), ir.op(self.op).results.clone());
         for at in 0..self.n {
             values.insert(carried[at], carried[copy * self.n + at]);
             values.insert(results[at], results[copy * self.n + at]);
@@ -287,10 +304,10 @@ impl Carrier {
     }
 
     /// Replaces the initial and the yielded values of a copy by the values of the copy.
-    fn yields(&self, ir: &mut Ir, copy: usize, values: &FxHashMap<Value, Value>) {
-        let Some(it) = For::of(ir, self.op) else { return };
+    fn connect_copy(&self, ir: &mut Ir, copy: usize, values: &FxHashMap<Value, Value>) {
+        let Some(it) = AffineFor::of(ir, self.op) else { return };
         let of = |value: Value| values.get(&value).copied().unwrap_or(value);
-        let end = it.end(ir);
+        let end = it.terminator(ir);
         let mut yielded = operands(ir, end);
         let mut inits = it.inits.clone();
         for at in 0..self.n {
@@ -298,7 +315,7 @@ impl Carrier {
             inits[copy * self.n + at] = of(inits[at]);
         }
         ir.set_operands(end, &yielded);
-        let all = [&it.low.operands[..], &it.high.operands, &inits].concat();
+        let all = [&it.lower.operands[..], &it.upper.operands, &inits].concat();
         ir.set_operands(it.op, &all);
     }
 }

@@ -4,18 +4,20 @@
 //! *Law.* Iterations run in their old order. If the upper bound of a loop may be below the lower
 //! bound, the second loop starts at the lower bound or later, so that it does not run either.
 
-use noisy_syntax::affine::{Affine, Body, Expr, Operator};
-use noisy_syntax::rewrite::Point;
+use noisy_syntax::affine::{Affine, AffineBody, AffineExpr, AffineOperator};
+use noisy_syntax::rewrite::InsertionPoint;
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
-use crate::diagnostics::Severity;
-use crate::passes::affine::for_loop::{For, apply, difference, postorder, run_once, set_bounds};
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::patterns::affine::maps::{Applied, exprs};
+use crate::diagnostics::DiagnosticSeverity;
+use crate::passes::affine::for_loop::{
+    AffineFor, apply, difference, inline_if_single_trip, postorder, set_bounds,
+};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
+use crate::patterns::affine::maps::{AppliedMap, exprs};
 use crate::rewrite::{Rewriter, operands, preorder};
 
-pub(in crate::passes) const PASSES: &[PassInfo] = &[UNROLL, FULL, FULL_OR_NOT];
+pub(in crate::passes) const PASSES: &[PassInfo] = &[UNROLL, FULL_UNROLL, FULL_UNROLL_IF_POSSIBLE];
 
 const UNROLL: PassInfo = PassInfo {
     name: "affine-loop-unroll",
@@ -64,7 +66,7 @@ const UNROLL: PassInfo = PassInfo {
 };
 
 /// A pass of the MLIR tutorial (j2kun/mlir-tutorial), like the next one.
-const FULL: PassInfo = PassInfo {
+const FULL_UNROLL: PassInfo = PassInfo {
     name: "affine-full-unroll",
     class: "AffineFullUnroll",
     anchor: None,
@@ -72,18 +74,19 @@ const FULL: PassInfo = PassInfo {
     options: &[],
     run: |cx, op, _| {
         run_all(cx, op, i64::MAX);
-        let is_left = |it: &&Op| For::of(cx.ir, **it).is_none_or(|it| it.trip_count() != Some(0));
+        let is_left =
+            |it: &&Op| AffineFor::of(cx.ir, **it).is_none_or(|it| it.trip_count() != Some(0));
         match postorder(cx.ir, op).iter().find(is_left) {
             None => Ok(()),
             Some(&it) => {
-                cx.sink.tell_op(Severity::Error, cx.ir, it, "unrolling failed");
-                Err(Failure(None))
+                cx.sink.report_at_op(DiagnosticSeverity::Error, cx.ir, it, "unrolling failed");
+                Err(PassFailure(None))
             }
         }
     },
 };
 
-const FULL_OR_NOT: PassInfo = PassInfo {
+const FULL_UNROLL_IF_POSSIBLE: PassInfo = PassInfo {
     name: "affine-full-unroll-rewrite",
     class: "AffineFullUnrollPatternRewrite",
     anchor: None,
@@ -96,10 +99,10 @@ const FULL_OR_NOT: PassInfo = PassInfo {
 };
 
 /// Maximum number of copied ops in a program.
-const MOST_OPS: usize = 1 << 20;
+const MAX_COPIED_OPS: usize = 1 << 20;
 
-fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    let mut left = MOST_OPS;
+fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
+    let mut left = MAX_COPIED_OPS;
     let is_full = options.is_on("unroll-full");
     if let Some(threshold) = options.int("unroll-full-threshold").filter(|_| is_full) {
         run_all(cx, op, threshold);
@@ -110,10 +113,10 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         let innermost = innermost(cx.ir, op);
         let mut has_changed = false;
         for it in innermost {
-            let Some(loop_) = For::of(cx.ir, it) else { continue };
+            let Some(loop_) = AffineFor::of(cx.ir, it) else { continue };
             let trips = loop_.trip_count();
             has_changed |= match trips {
-                Some(trips) if is_full => full(cx.ir, it, trips, &mut left),
+                Some(trips) if is_full => unroll_completely(cx.ir, it, trips, &mut left),
                 _ if is_full => false,
                 _ => {
                     let few = trips.filter(|it| *it < factor);
@@ -121,7 +124,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                         Some(trips) => trips.max(1),
                         None => factor,
                     };
-                    by_factor(cx.ir, it, factor, options.is_on("cleanup-unroll"), &mut left)
+                    unroll_by_factor(cx.ir, it, factor, options.is_on("cleanup-unroll"), &mut left)
                 }
             };
         }
@@ -133,12 +136,12 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
 }
 
 /// Unrolls all loops with trip counts up to a threshold, inner ones first.
-fn run_all(cx: &mut Context<'_>, op: Op, threshold: i64) {
-    let mut left = MOST_OPS;
+fn run_all(cx: &mut PassContext<'_>, op: Op, threshold: i64) {
+    let mut left = MAX_COPIED_OPS;
     for it in postorder(cx.ir, op) {
-        let trips = For::of(cx.ir, it).and_then(|it| it.trip_count());
+        let trips = AffineFor::of(cx.ir, it).and_then(|it| it.trip_count());
         if let Some(trips) = trips.filter(|it| *it <= threshold) {
-            full(cx.ir, it, trips, &mut left);
+            unroll_completely(cx.ir, it, trips, &mut left);
         }
     }
 }
@@ -151,32 +154,32 @@ fn innermost(ir: &Ir, op: Op) -> Vec<Op> {
 }
 
 /// Unrolls a loop completely. Returns true if the program changed.
-fn full(ir: &mut Ir, op: Op, trips: i64, left: &mut usize) -> bool {
+fn unroll_completely(ir: &mut Ir, op: Op, trips: i64, left: &mut usize) -> bool {
     match trips {
         0 => false,
-        1 => run_once(ir, op),
-        _ => by_factor(ir, op, trips, false, left),
+        1 => inline_if_single_trip(ir, op),
+        _ => unroll_by_factor(ir, op, trips, false, left),
     }
 }
 
 /// Unrolls a loop by a factor. Returns true if the program changed.
-pub(crate) fn by_factor(
+pub(crate) fn unroll_by_factor(
     ir: &mut Ir,
     op: Op,
     factor: i64,
     with_cleanup: bool,
     left: &mut usize,
 ) -> bool {
-    let Some(it) = For::of(ir, op) else { return false };
+    let Some(it) = AffineFor::of(ir, op) else { return false };
     let trips = it.trip_count();
     if factor <= 1 {
-        return factor == 1 && run_once(ir, op);
+        return factor == 1 && inline_if_single_trip(ir, op);
     }
-    if it.ops(ir).is_empty() {
+    if it.body_ops(ir).is_empty() {
         return false;
     }
     if let Some(few) = trips.filter(|it| *it < factor) {
-        return with_cleanup && full(ir, op, few, left);
+        return with_cleanup && unroll_completely(ir, op, few, left);
     }
     let inside = preorder(ir, ir.block(it.body).region);
     if !can_be_copied(ir, &inside) {
@@ -191,19 +194,19 @@ pub(crate) fn by_factor(
         return false;
     }
     *left -= copied;
-    if !divides(ir, &it, factor) {
+    if !has_divisible_trip_count(ir, &it, factor) {
         if let Some(trips) = trips.filter(|_| with_cleanup) {
-            return full(ir, op, trips, left);
+            return unroll_completely(ir, op, trips, left);
         }
-        let Some(behind) = split(ir, &it, factor) else { return false };
-        run_once(ir, behind);
+        let Some(behind) = split_remainder(ir, &it, factor) else { return false };
+        inline_if_single_trip(ir, behind);
     }
-    let Some(it) = For::of(ir, op) else { return false };
-    let (low, high) = (it.low.clone(), it.high.clone());
+    let Some(it) = AffineFor::of(ir, op) else { return false };
+    let (low, high) = (it.lower.clone(), it.upper.clone());
     let step = it.step;
     set_bounds(ir, &it, &low, &high, step * factor);
     copy_body(ir, &it, factor);
-    run_once(ir, op);
+    inline_if_single_trip(ir, op);
     true
 }
 
@@ -214,38 +217,44 @@ pub(crate) fn can_be_copied(ir: &Ir, all: &[Op]) -> bool {
 
 /// Returns true if the expression of the trip count is known to be a multiple of a factor, even if
 /// its value is negative.
-pub(crate) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
+pub(crate) fn has_divisible_trip_count(ir: &Ir, it: &AffineFor, factor: i64) -> bool {
     if let Some(trips) = it.trip_count() {
         return trips % factor == 0;
     }
-    let Some(low) = it.low.single() else { return false };
-    let size = difference(&it.high, &low);
-    let trips = size.then(|it_| Expr::binary(Operator::CeilDiv, it_, Expr::Const(it.step)));
+    let Some(low) = it.lower.as_single() else { return false };
+    let size = difference(&it.upper, &low);
+    let trips = size.map_results(|it_| {
+        AffineExpr::binary(AffineOperator::CeilDiv, it_, AffineExpr::Const(it.step))
+    });
     let trips = trips.canonical(ir);
-    exprs(&trips.map.body).iter().all(|it| it.divisor().is_multiple_of(factor.unsigned_abs()))
+    exprs(&trips.map.body)
+        .iter()
+        .all(|it| it.largest_known_divisor().is_multiple_of(factor.unsigned_abs()))
 }
 
 /// Makes a loop end after its last whole group of iterations, and returns a clone for the remaining
 /// ones. `None`, without a change, if the end of the groups is not affine.
-pub(crate) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
-    let low = it.low.single()?;
-    it.high.single()?;
+pub(crate) fn split_remainder(ir: &mut Ir, it: &AffineFor, factor: i64) -> Option<Op> {
+    let low = it.lower.as_single()?;
+    it.upper.as_single()?;
     // The end is lower + (trips - trips mod factor) * step.
-    let size = difference(&it.high, &low);
+    let size = difference(&it.upper, &low);
     let both = size.joined(&low);
     let all = exprs(&both.map.body);
     let [size_expr, low_expr] = &all[..] else { return None };
-    let number = |it: i64| Expr::Const(it);
-    let trips = Expr::binary(Operator::CeilDiv, size_expr.clone(), number(it.step));
-    let rest = Expr::binary(Operator::Mod, trips.clone(), number(factor));
-    let whole = Expr::binary(Operator::Add, trips, rest.negated());
-    let span = Expr::binary(Operator::Mul, whole, number(it.step));
-    let end = Expr::binary(Operator::Add, low_expr.clone(), span);
-    let end =
-        Applied { map: Affine { body: Body::Map(vec![end]), ..both.map }, operands: both.operands };
+    let number = |it: i64| AffineExpr::Const(it);
+    let trips = AffineExpr::binary(AffineOperator::CeilDiv, size_expr.clone(), number(it.step));
+    let rest = AffineExpr::binary(AffineOperator::Mod, trips.clone(), number(factor));
+    let whole = AffineExpr::binary(AffineOperator::Add, trips, rest.negated());
+    let span = AffineExpr::binary(AffineOperator::Mul, whole, number(it.step));
+    let end = AffineExpr::binary(AffineOperator::Add, low_expr.clone(), span);
+    let end = AppliedMap {
+        map: Affine { body: AffineBody::Map(vec![end]), ..both.map },
+        operands: both.operands,
+    };
     let end = end.canonical(ir);
     // The second loop must not run if the loop has no iteration.
-    let start = if is_never_negative(it) {
+    let start = if has_iterations(it) {
         end.clone()
     } else {
         let both = low.joined(&end);
@@ -254,42 +263,42 @@ pub(crate) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
     };
     let mut values = FxHashMap::default();
     let mut rewriter = Rewriter::new(ir);
-    let behind = rewriter.clone_op(it.op, Point::After(it.op), &mut values);
+    let behind = rewriter.clone_op(it.op, InsertionPoint::After(it.op), &mut values);
     let (results, last) = (ir.op(it.op).results.clone(), ir.op(behind).results.clone());
     for (&old, &new) in results.iter().zip(&last) {
         ir.replace_uses(old, new);
     }
-    let mut behind = For::of(ir, behind)?;
+    let mut behind = AffineFor::of(ir, behind)?;
     behind.inits = results.to_vec();
-    let high = behind.high.clone();
+    let high = behind.upper.clone();
     set_bounds(ir, &behind, &start, &high, it.step);
-    set_bounds(ir, it, &it.low, &end, it.step);
+    set_bounds(ir, it, &it.lower, &end, it.step);
     Some(behind.op)
 }
 
 /// Returns true if the upper bound is known to be above the lower bound.
-fn is_never_negative(it: &For) -> bool {
+fn has_iterations(it: &AffineFor) -> bool {
     it.trip_count().is_some_and(|trips| trips > 0)
 }
 
 /// Appends copies of the body for the next iterations of the old loop.
-fn copy_body(ir: &mut Ir, it: &For, factor: i64) {
-    let ops = it.ops(ir);
-    let end = it.end(ir);
+fn copy_body(ir: &mut Ir, it: &AffineFor, factor: i64) {
+    let ops = it.body_ops(ir);
+    let end = it.terminator(ir);
     let first: Vec<Value> = operands(ir, end);
-    let carried = it.carried(ir);
+    let carried = it.iter_args(ir);
     let is_read = !ir.value(it.iv).uses.is_empty();
     let mut last = first.clone();
     for copy in 1..factor {
         let mut values: FxHashMap<Value, Value> =
             carried.iter().copied().zip(last.iter().copied()).collect();
         if is_read {
-            let next = next_iv(ir, it.iv, copy * it.step, Point::Before(end));
+            let next = next_iv(ir, it.iv, copy * it.step, InsertionPoint::Before(end));
             values.insert(it.iv, next);
         }
         let mut rewriter = Rewriter::new(ir);
         for &op in &ops {
-            rewriter.clone_op(op, Point::Before(end), &mut values);
+            rewriter.clone_op(op, InsertionPoint::Before(end), &mut values);
         }
         last = first.iter().map(|it| values.get(it).copied().unwrap_or(*it)).collect();
     }
@@ -297,7 +306,8 @@ fn copy_body(ir: &mut Ir, it: &For, factor: i64) {
 }
 
 /// Creates `iv + by`.
-pub(crate) fn next_iv(ir: &mut Ir, iv: Value, by: i64, at: Point) -> Value {
-    let sum = Applied::value(iv).then(|it| Expr::binary(Operator::Add, it, Expr::Const(by)));
+pub(crate) fn next_iv(ir: &mut Ir, iv: Value, by: i64, at: InsertionPoint) -> Value {
+    let sum = AppliedMap::value(iv)
+        .map_results(|it| AffineExpr::binary(AffineOperator::Add, it, AffineExpr::Const(by)));
     apply(ir, &sum, at)
 }

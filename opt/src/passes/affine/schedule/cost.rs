@@ -7,66 +7,70 @@
 //! dependent additions. Tiles are profitable if an outer loop accesses the same elements or cache
 //! lines again, and the memref is larger than a cache.
 
-use noisy_loops::{Body, Form, Term};
+use noisy_loops::{FunctionBody, LinearForm, LinearTerm};
 use noisy_syntax::{Dim, Ir, Type, TypeData};
 
-use super::farkas::complement;
-use super::nest::Nest;
+use super::farkas::orthogonal_complement;
+use super::nest::StatementNest;
 
-const NEXT: i64 = 1;
-const SUM: i64 = 6;
-const JUMP: i64 = 20;
-const NEAR_JUMP: i64 = 8;
+const NEXT_ELEMENT_COST: i64 = 1;
+const REDUCTION_COST: i64 = 6;
+const JUMP_COST: i64 = 20;
+const TILED_JUMP_COST: i64 = 8;
 
 /// An order is better if its cost is below the first fraction of the current cost, and worse if it
 /// is above the second.
-pub(super) const GAIN: f64 = 0.9;
-pub(super) const LOSS: f64 = 1.1;
+pub(super) const GAIN_RATIO: f64 = 0.9;
+pub(super) const LOSS_RATIO: f64 = 1.1;
 
 /// Returns the coefficients of a subscript for the variables of a statement. `None` if it has
 /// quotients.
-fn coefficients(form: &Form, path: &[u32]) -> Option<Vec<i128>> {
+fn coefficients(form: &LinearForm, path: &[u32]) -> Option<Vec<i128>> {
     let mut out = vec![0; path.len()];
     for &(term, by) in &form.terms {
         match term {
-            Term::Iv(at) => {
+            LinearTerm::Iv(at) => {
                 if let Some(place) = path.iter().position(|it| *it == at) {
                     out[place] = by;
                 }
             }
-            Term::Quotient(_) | Term::Step(_) => return None,
-            Term::Symbol(_) | Term::Local(_) => {}
+            LinearTerm::Quotient(_) | LinearTerm::Step(_) => return None,
+            LinearTerm::Symbol(_) | LinearTerm::Local(_) => {}
         }
     }
     Some(out)
 }
 
 /// Returns the subscripts of an access as rows over the variables of its statement.
-pub(super) fn subscripts(body: &Body, access: usize, n_outer: usize) -> Option<Vec<Vec<i128>>> {
+pub(super) fn subscripts(
+    body: &FunctionBody,
+    access: usize,
+    n_outer: usize,
+) -> Option<Vec<Vec<i128>>> {
     let it = &body.accesses[access];
     let path = &body.loops_around(it.scope)[n_outer..];
-    it.element.as_ref().ok()?.iter().map(|form| coefficients(form, path)).collect()
+    it.subscripts.as_ref().ok()?.iter().map(|form| coefficients(form, path)).collect()
 }
 
 /// Returns the cost of the accesses of a statement per step in a direction, a vector over its
 /// variables.
 pub(super) fn step_cost(
     ir: &Ir,
-    body: &Body,
-    nest: &Nest,
+    body: &FunctionBody,
+    nest: &StatementNest,
     statement: usize,
     direction: &[i128],
     (is_tiled, cache): (bool, i128),
 ) -> i64 {
-    let jump = if is_tiled { NEAR_JUMP } else { JUMP };
+    let jump = if is_tiled { TILED_JUMP_COST } else { JUMP_COST };
     let mut out = 0;
     let all = &nest.statements[statement].accesses;
     // A load with subscripts that differ only by constants shares a cache line with the store.
     let is_near_load = |rows: &[Vec<i128>], store: usize| {
-        let place = body.accesses[store].place.view;
+        let place = body.accesses[store].memref.base;
         let mut loads = all.iter().filter(|it| !body.accesses[**it].is_store);
         loads.any(|&it| {
-            body.accesses[it].place.view == place
+            body.accesses[it].memref.base == place
                 && subscripts(body, it, nest.n_outer).as_deref() == Some(rows)
         })
     };
@@ -74,7 +78,7 @@ pub(super) fn step_cost(
         let is_store = body.accesses[access].is_store;
         let is_same = |it: usize| {
             let (a, b) = (&body.accesses[it], &body.accesses[access]);
-            a.place == b.place && a.element.is_ok() && a.element == b.element
+            a.memref == b.memref && a.subscripts.is_ok() && a.subscripts == b.subscripts
         };
         let is_again = all[..at].iter().any(|&it| is_same(it));
         let Some(rows) = subscripts(body, access, nest.n_outer) else {
@@ -88,10 +92,10 @@ pub(super) fn step_cost(
             None => (0, &[][..]),
         };
         out += match (outer.iter().all(|it| *it == 0), last) {
-            (true, 0) if is_store => SUM,
+            (true, 0) if is_store => REDUCTION_COST,
             (true, 0) => 0,
             _ if is_again => 0,
-            (true, 1 | -1) => NEXT,
+            (true, 1 | -1) => NEXT_ELEMENT_COST,
             _ if is_store && size(ir, body, access) > cache && !is_near_load(&rows, access) => {
                 jump + jump / 2
             }
@@ -102,9 +106,9 @@ pub(super) fn step_cost(
 }
 
 /// Returns true if an access of a statement uses the same element in each step in a direction.
-pub(super) fn stays(
-    body: &Body,
-    nest: &Nest,
+pub(super) fn is_invariant_along(
+    body: &FunctionBody,
+    nest: &StatementNest,
     statement: usize,
     access: usize,
     direction: &[i128],
@@ -117,14 +121,19 @@ pub(super) fn stays(
 
 /// Returns the number of accesses of a statement that use different elements in the steps in a
 /// direction.
-pub(super) fn n_moving(body: &Body, nest: &Nest, statement: usize, direction: &[i128]) -> usize {
+pub(super) fn n_moving(
+    body: &FunctionBody,
+    nest: &StatementNest,
+    statement: usize,
+    direction: &[i128],
+) -> usize {
     let all = nest.statements[statement].accesses.iter();
-    all.filter(|&&it| !stays(body, nest, statement, it, direction)).count()
+    all.filter(|&&it| !is_invariant_along(body, nest, statement, it, direction)).count()
 }
 
 /// The kind of reuse that tiles make possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reuse {
+pub(super) enum TileReuse {
     /// Reuse of cache lines: the access is strided in the innermost loop, and another loop accesses
     /// the same lines.
     Lines,
@@ -135,12 +144,12 @@ pub(super) enum Reuse {
 /// Only memrefs that are larger than the cache count.
 pub(super) fn reuse(
     ir: &Ir,
-    body: &Body,
-    nest: &Nest,
+    body: &FunctionBody,
+    nest: &StatementNest,
     statement: usize,
     innermost: &[i128],
     cache: i128,
-) -> Option<Reuse> {
+) -> Option<TileReuse> {
     let n = nest.statements[statement].ivs.len();
     let of = |&access: &usize| {
         let rows = subscripts(body, access, nest.n_outer)?;
@@ -151,35 +160,41 @@ pub(super) fn reuse(
         }
         let is_parallel =
             |a: &[i128]| (0..n).all(|i| (0..n).all(|j| a[i] * innermost[j] == a[j] * innermost[i]));
-        if complement(&rows, n)?.iter().any(|it| !is_parallel(it)) {
-            return Some(Reuse::Elements);
+        if orthogonal_complement(&rows, n)?.iter().any(|it| !is_parallel(it)) {
+            return Some(TileReuse::Elements);
         }
         let (last, outer) = rows.split_last()?;
         let moves =
             |row: &Vec<i128>| row.iter().zip(innermost).map(|(a, b)| a * b).sum::<i128>() != 0;
         let jumps = outer.iter().any(moves) && last.iter().any(|it| *it != 0);
-        let lines = complement(outer, n).filter(|_| jumps)?;
-        lines.iter().any(|it| !is_parallel(it)).then_some(Reuse::Lines)
+        let lines = orthogonal_complement(outer, n).filter(|_| jumps)?;
+        lines.iter().any(|it| !is_parallel(it)).then_some(TileReuse::Lines)
     };
     nest.statements[statement].accesses.iter().filter_map(of).max()
 }
 
 /// Returns true if several statements access the same memref, and it is larger than the cache.
-pub(super) fn is_shared(ir: &Ir, body: &Body, nest: &Nest, members: &[usize], cache: i128) -> bool {
+pub(super) fn is_shared(
+    ir: &Ir,
+    body: &FunctionBody,
+    nest: &StatementNest,
+    members: &[usize],
+    cache: i128,
+) -> bool {
     let of = |statement: usize| nest.statements[statement].accesses.iter().copied();
     members.iter().enumerate().any(|(at, &a)| {
         of(a).any(|access| {
-            let view = body.accesses[access].place.view;
+            let view = body.accesses[access].memref.base;
             let mut others = members[at + 1..].iter().flat_map(|&b| of(b));
-            others.any(|it| body.accesses[it].place.view == view) && size(ir, body, access) > cache
+            others.any(|it| body.accesses[it].memref.base == view) && size(ir, body, access) > cache
         })
     })
 }
 
 /// Returns the size of the memref of an access in bytes; `i128::MAX` if it is unknown.
-fn size(ir: &Ir, body: &Body, access: usize) -> i128 {
+fn size(ir: &Ir, body: &FunctionBody, access: usize) -> i128 {
     let TypeData::MemRef { dims: Some(dims), element, .. } =
-        ir.interner.type_data(ir.value(body.accesses[access].place.view).ty)
+        ir.interner.type_data(ir.value(body.accesses[access].memref.base).ty)
     else {
         return i128::MAX;
     };

@@ -1,54 +1,64 @@
 //! Emission of scheduled loops as ops.
 
-use noisy_syntax::affine::{Affine, Body, Expr, Operator};
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::affine::{Affine, AffineBody, AffineExpr, AffineOperator};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use super::nest::Nest;
-use super::scan::{Code, Element};
+use super::nest::StatementNest;
+use super::scan::{CarriedElement, LoopCode};
 use crate::passes::affine::for_loop::{apply, make_for, map_attr};
-use crate::patterns::affine::maps::{Applied, applied};
-use crate::rewrite::{Rewriter, nested, operands};
+use crate::patterns::affine::maps::{AppliedMap, applied_map};
+use crate::rewrite::{Rewriter, nested_ops, operands};
 
 /// Replaces a nest by scheduled loops.
-pub(super) fn emit(ir: &mut Ir, nest: &Nest, code: &[Code], of_accesses: &[Op], n_columns: usize) {
+pub(super) fn emit(
+    ir: &mut Ir,
+    nest: &StatementNest,
+    code: &[LoopCode],
+    of_accesses: &[Op],
+    n_columns: usize,
+) {
     let mut columns: Vec<Option<Value>> = vec![None; n_columns - nest.params.len()];
     columns.extend(nest.params.iter().map(|it| Some(*it)));
-    let mut emit = Emit { ir, nest, of_accesses, columns };
-    emit.all(code, Point::Before(nest.root));
+    let mut emit = Emitter { ir, nest, of_accesses, columns };
+    emit.emit_all(code, InsertionPoint::Before(nest.root));
     Rewriter::new(ir).erase(nest.root);
 }
 
-struct Emit<'a> {
+struct Emitter<'a> {
     ir: &'a mut Ir,
-    nest: &'a Nest,
+    nest: &'a StatementNest,
     /// The op of each access of the body.
     of_accesses: &'a [Op],
     /// The value of each column; `None` if no enclosing loop defines it yet.
     columns: Vec<Option<Value>>,
 }
 
-impl Emit<'_> {
-    fn all(&mut self, code: &[Code], at: Point) {
+impl Emitter<'_> {
+    fn emit_all(&mut self, code: &[LoopCode], at: InsertionPoint) {
         for it in code {
             match it {
-                Code::Loop { column, low, high, body } => {
+                LoopCode::Loop { column, low, high, body } => {
                     let low = self.bounds(low, *column, true);
                     let high = self.bounds(high, *column, false);
                     let (_, block) = make_for(self.ir, at, &low, &high, 1, &[]);
                     self.columns[*column] = Some(self.ir.block(block).args[0]);
-                    let end = self.ir.last_op(block).map_or(Point::End(block), Point::Before);
-                    self.all(body, end);
+                    let end = self
+                        .ir
+                        .last_op(block)
+                        .map_or(InsertionPoint::End(block), InsertionPoint::Before);
+                    self.emit_all(body, end);
                     self.columns[*column] = None;
                 }
-                Code::Guard { rows, body, otherwise } => {
-                    let exprs = rows.iter().map(|row| sum(row, None));
-                    let set = self.joined(exprs.collect());
-                    let Body::Map(all) = set.map.body else { continue };
-                    let body_of_set = Body::Set(all.into_iter().map(|it| (it, false)).collect());
+                LoopCode::Guard { rows, body, otherwise } => {
+                    let exprs = rows.iter().map(|row| row_expr(row, None));
+                    let set = self.map_over_columns(exprs.collect());
+                    let AffineBody::Map(all) = set.map.body else { continue };
+                    let body_of_set =
+                        AffineBody::Set(all.into_iter().map(|it| (it, false)).collect());
                     let map = Affine { body: body_of_set, ..set.map };
-                    let set = Applied { map, operands: set.operands }.canonical(self.ir);
+                    let set = AppliedMap { map, operands: set.operands }.canonical(self.ir);
                     let map = map_attr(self.ir, &set.map);
                     let new = NewOp::new("affine.if").operands(&set.operands);
                     let op = self.ir.insert(new.attr("condition", map).regions(2), at);
@@ -58,65 +68,66 @@ impl Emit<'_> {
                         }
                         let region = self.ir.op(op).regions[which].1;
                         let block = self.ir.add_block(region, &[]);
-                        let end = self.ir.insert(NewOp::new("affine.yield"), Point::End(block));
-                        self.all(body, Point::Before(end));
+                        let end =
+                            self.ir.insert(NewOp::new("affine.yield"), InsertionPoint::End(block));
+                        self.emit_all(body, InsertionPoint::Before(end));
                     }
                 }
-                Code::Run { statement, ivs } => {
-                    self.run(*statement, ivs, &[], &mut Vec::new(), at);
+                LoopCode::Statement { statement, ivs } => {
+                    self.emit_statement(*statement, ivs, &[], &mut Vec::new(), at);
                 }
-                Code::Sum { column, low, high, statement, elements, copies } => {
-                    self.sum(*column, low, high, *statement, elements, copies, at);
+                LoopCode::CarryingLoop { column, low, high, statement, elements, copies } => {
+                    self.emit_carrying_loop(*column, low, high, *statement, elements, copies, at);
                 }
             }
         }
     }
 
     /// Returns a map with expressions over all columns, applied to the available values.
-    fn joined(&self, exprs: Vec<Expr>) -> Applied {
+    fn map_over_columns(&self, exprs: Vec<AffineExpr>) -> AppliedMap {
         let mut places = Vec::new();
         let mut values = Vec::new();
         for it in &self.columns {
-            places.push(Expr::Dim(values.len() as u32));
+            places.push(AffineExpr::Dim(values.len() as u32));
             values.extend(*it);
         }
-        let of = |it: &Expr| match it {
-            Expr::Dim(at) => places[*at as usize].clone(),
+        let of = |it: &AffineExpr| match it {
+            AffineExpr::Dim(at) => places[*at as usize].clone(),
             other => other.clone(),
         };
-        let exprs = exprs.iter().map(|it| crate::patterns::affine::maps::replaced(it, &of));
-        let body = Body::Map(exprs.collect());
+        let exprs = exprs.iter().map(|it| crate::patterns::affine::maps::replace_leaves(it, &of));
+        let body = AffineBody::Map(exprs.collect());
         let map = Affine { n_dims: values.len() as u32, n_symbols: 0, body };
-        Applied { map, operands: values }
+        AppliedMap { map, operands: values }
     }
 
     /// Returns the lower or the exclusive upper bounds of a loop over a column.
-    fn bounds(&self, rows: &[Vec<i128>], column: usize, is_low: bool) -> Applied {
+    fn bounds(&self, rows: &[Vec<i128>], column: usize, is_low: bool) -> AppliedMap {
         let bound = |row: &Vec<i128>| {
-            let by = Expr::Const(i64::try_from(row[column].abs()).unwrap_or(1));
-            let rest = sum(row, Some(column));
+            let by = AffineExpr::Const(i64::try_from(row[column].abs()).unwrap_or(1));
+            let rest = row_expr(row, Some(column));
             if is_low {
-                Expr::binary(Operator::CeilDiv, rest.negated(), by)
+                AffineExpr::binary(AffineOperator::CeilDiv, rest.negated(), by)
             } else {
-                let last = Expr::binary(Operator::FloorDiv, rest, by);
-                Expr::binary(Operator::Add, last, Expr::Const(1))
+                let last = AffineExpr::binary(AffineOperator::FloorDiv, rest, by);
+                AffineExpr::binary(AffineOperator::Add, last, AffineExpr::Const(1))
             }
         };
-        self.joined(rows.iter().map(bound).collect()).canonical(self.ir)
+        self.map_over_columns(rows.iter().map(bound).collect()).canonical(self.ir)
     }
 
     /// Emits a loop that carries elements as `iter_args`: loads before the loop, and stores after
     /// it.
     #[allow(clippy::too_many_arguments, reason = "the fields of one variant")]
-    fn sum(
+    fn emit_carrying_loop(
         &mut self,
         column: usize,
         low: &[Vec<i128>],
         high: &[Vec<i128>],
         statement: usize,
-        elements: &[Element],
+        elements: &[CarriedElement],
         copies: &[Vec<Vec<i128>>],
-        at: Point,
+        at: InsertionPoint,
     ) {
         // The elements do not depend on the column.
         let mut still = copies.to_vec();
@@ -127,7 +138,7 @@ impl Emit<'_> {
         for ivs in &still {
             for element in elements {
                 let load = self.of_accesses[element[0]];
-                let copy = self.one(statement, ivs, load, &[], at);
+                let copy = self.emit_op(statement, ivs, load, &[], at);
                 inits.push(self.ir.op(copy).results[0]);
             }
         }
@@ -136,10 +147,10 @@ impl Emit<'_> {
         let mut values: Vec<Value> = self.ir.block(block).args[1..].to_vec();
         self.columns[column] = Some(self.ir.block(block).args[0]);
         for (ivs, values) in copies.iter().zip(values.chunks_mut(elements.len())) {
-            self.run(statement, ivs, elements, values, Point::End(block));
+            self.emit_statement(statement, ivs, elements, values, InsertionPoint::End(block));
         }
         self.columns[column] = None;
-        self.ir.insert(NewOp::new("affine.yield").operands(&values), Point::End(block));
+        self.ir.insert(NewOp::new("affine.yield").operands(&values), InsertionPoint::End(block));
         let results = self.ir.op(op).results.clone();
         let mut last = op;
         for (ivs, results) in still.iter().zip(results.chunks(elements.len())) {
@@ -149,30 +160,40 @@ impl Emit<'_> {
                 let Some(&store) = element.iter().find(is_store) else { continue };
                 let store = self.of_accesses[store];
                 let stored = operands(self.ir, store)[0];
-                last = self.one(statement, ivs, store, &[(stored, result)], Point::After(last));
+                last = self.emit_op(
+                    statement,
+                    ivs,
+                    store,
+                    &[(stored, result)],
+                    InsertionPoint::After(last),
+                );
             }
         }
     }
 
     /// Creates the variables of a statement. Returns the map from old to new values, and the values
     /// that were created.
-    fn ivs(
+    fn create_ivs(
         &mut self,
         statement: usize,
         ivs: &[Vec<i128>],
-        at: Point,
+        at: InsertionPoint,
     ) -> (FxHashMap<Value, Value>, Vec<Value>) {
         let mut values: FxHashMap<Value, Value> = FxHashMap::default();
         let mut made = Vec::new();
         let mut at = at;
         for (&iv, row) in self.nest.statements[statement].ivs.iter().zip(ivs) {
-            let sum = self.joined(vec![sum(row, None)]).canonical(self.ir);
+            let sum = self.map_over_columns(vec![row_expr(row, None)]).canonical(self.ir);
             let value = match sum.map.body {
-                Body::Map(ref all) if matches!(all[..], [Expr::Dim(0)]) => sum.operands[0],
+                AffineBody::Map(ref all) if matches!(all[..], [AffineExpr::Dim(0)]) => {
+                    sum.operands[0]
+                }
                 _ => {
                     let value = apply(self.ir, &sum, at);
-                    if let (Point::After(_), Def::Result(op, _)) = (at, self.ir.value(value).def) {
-                        at = Point::After(op);
+                    if let (InsertionPoint::After(_), Def::Result(op, _)) =
+                        (at, self.ir.value(value).def)
+                    {
+                        at = InsertionPoint::After(op);
                     }
                     made.push(value);
                     value
@@ -184,18 +205,18 @@ impl Emit<'_> {
     }
 
     /// Emits one op of a statement, with the operands in `others` replaced.
-    fn one(
+    fn emit_op(
         &mut self,
         statement: usize,
         ivs: &[Vec<i128>],
         op: Op,
         others: &[(Value, Value)],
-        at: Point,
+        at: InsertionPoint,
     ) -> Op {
-        let (mut values, made) = self.ivs(statement, ivs, at);
+        let (mut values, made) = self.create_ivs(statement, ivs, at);
         let last = made.last().map(|it| self.ir.value(*it).def);
         let at = match (at, last) {
-            (Point::After(_), Some(Def::Result(op, _))) => Point::After(op),
+            (InsertionPoint::After(_), Some(Def::Result(op, _))) => InsertionPoint::After(op),
             _ => at,
         };
         values.extend(others.iter().copied());
@@ -207,15 +228,15 @@ impl Emit<'_> {
 
     /// Emits one execution of a statement. `carried` has the current values of the carried
     /// elements.
-    fn run(
+    fn emit_statement(
         &mut self,
         statement: usize,
         ivs: &[Vec<i128>],
-        elements: &[Element],
+        elements: &[CarriedElement],
         carried: &mut [Value],
-        at: Point,
+        at: InsertionPoint,
     ) {
-        let (mut values, made) = self.ivs(statement, ivs, at);
+        let (mut values, made) = self.create_ivs(statement, ivs, at);
         let ops = self.nest.statements[statement].ops.clone();
         for op in ops {
             let is_it = |it: &usize| self.of_accesses[*it] == op;
@@ -232,7 +253,7 @@ impl Emit<'_> {
                 continue;
             }
             let copy = Rewriter::new(self.ir).clone_op(op, at, &mut values);
-            for op in nested(self.ir, copy) {
+            for op in nested_ops(self.ir, copy) {
                 self.compose(op);
             }
             self.compose(copy);
@@ -260,7 +281,7 @@ impl Emit<'_> {
             OpKind::AffineApply => 0,
             _ => return,
         };
-        let Some(old) = applied(self.ir, op, "map", first) else { return };
+        let Some(old) = applied_map(self.ir, op, "map", first) else { return };
         let new = old.canonical(self.ir);
         let mut inputs = operands(self.ir, op)[..first].to_vec();
         inputs.extend(&new.operands);
@@ -271,14 +292,16 @@ impl Emit<'_> {
 }
 
 /// Returns a row as an expression, with each column as a dimension, except the column `without`.
-fn sum(row: &[i128], without: Option<usize>) -> Expr {
-    let number = |it: i128| Expr::Const(i64::try_from(it).expect("bounds were held to 40 bits"));
-    let mut out = Expr::Const(0);
+fn row_expr(row: &[i128], without: Option<usize>) -> AffineExpr {
+    let number =
+        |it: i128| AffineExpr::Const(i64::try_from(it).expect("bounds were held to 40 bits"));
+    let mut out = AffineExpr::Const(0);
     for (at, &by) in row[..row.len() - 1].iter().enumerate() {
         if by != 0 && Some(at) != without {
-            let term = Expr::binary(Operator::Mul, Expr::Dim(at as u32), number(by));
-            out = Expr::binary(Operator::Add, out, term);
+            let term =
+                AffineExpr::binary(AffineOperator::Mul, AffineExpr::Dim(at as u32), number(by));
+            out = AffineExpr::binary(AffineOperator::Add, out, term);
         }
     }
-    Expr::binary(Operator::Add, out, number(row[row.len() - 1]))
+    AffineExpr::binary(AffineOperator::Add, out, number(row[row.len() - 1]))
 }

@@ -17,12 +17,12 @@
 //! An element is carried only if no other access in the loop uses it, and only if the loop has an
 //! iteration.
 
-use noisy_loops::{Condition, Differs, Instances};
+use noisy_loops::{InstancePairs, TimeCondition, TimeDifference};
 use noisy_polyhedra::Conjunction;
 use noisy_syntax::OpKind;
 
 use super::cost;
-use super::scan::{BoundRows, Code, Element, Scan, tightest};
+use super::scan::{CarriedElement, CodeGeneration, ColumnBounds, LoopCode, tightest};
 
 /// Replaces a column of a row by `times column + add`.
 fn replaced(row: &[i128], old: usize, new: usize, times: i128, add: i128) -> Option<Vec<i128>> {
@@ -44,9 +44,9 @@ fn all_replaced(
     rows.iter().map(|row| replaced(row, old, new, times, add)).collect()
 }
 
-impl Scan<'_> {
+impl CodeGeneration<'_> {
     /// Returns the dependences between accesses of a statement.
-    fn own_pairs(&self, statement: usize) -> impl Iterator<Item = &Instances> {
+    fn own_dependences(&self, statement: usize) -> impl Iterator<Item = &InstancePairs> {
         let accesses = &self.nest.statements[statement].accesses;
         self.all.iter().filter(move |it| {
             it.level > self.nest.n_outer
@@ -57,26 +57,26 @@ impl Scan<'_> {
 
     /// Returns true if a dependence of a statement has a pair that satisfies the conditions on the
     /// rows in `asked`. All other rows except `free` are equal.
-    fn differs_only(
+    fn has_pair_where(
         &mut self,
         statement: usize,
-        pairs: &Instances,
-        asked: &[(usize, Differs)],
+        pairs: &InstancePairs,
+        asked: &[(usize, TimeDifference)],
         free: Option<usize>,
     ) -> bool {
         let times: Vec<Vec<i128>> =
-            self.rows[statement].iter().map(|row| self.nest.time(row)).collect();
-        let mut conditions: Vec<Condition<'_>> = Vec::new();
+            self.rows[statement].iter().map(|row| self.nest.to_time(row)).collect();
+        let mut conditions: Vec<TimeCondition<'_>> = Vec::new();
         for (at, time) in times.iter().enumerate() {
             let is_asked = asked.iter().any(|it| it.0 == at);
             if !is_asked && free != Some(at) {
-                conditions.push((time, time, Differs::By(0)));
+                conditions.push((time, time, TimeDifference::Exactly(0)));
             }
         }
         for &(at, differs) in asked {
             conditions.push((&times[at], &times[at], differs));
         }
-        pairs.exist(&conditions, &mut self.budget)
+        pairs.has_pair(&conditions, &mut self.budget)
     }
 
     /// Returns true if each iteration of a loop over a row depends on the previous one. Sums into
@@ -85,9 +85,9 @@ impl Scan<'_> {
     fn is_chain(&mut self, statement: usize, row: usize, with_sums: bool) -> bool {
         let Some(direction) = self.direction(statement, row) else { return false };
         let (body, nest) = (self.body, self.nest);
-        let stays = |access| cost::stays(body, nest, statement, access, &direction);
-        let flows: Vec<Instances> = self
-            .own_pairs(statement)
+        let stays = |access| cost::is_invariant_along(body, nest, statement, access, &direction);
+        let flows: Vec<InstancePairs> = self
+            .own_dependences(statement)
             .filter(|it| {
                 body.accesses[it.source].is_store
                     && !body.accesses[it.target].is_store
@@ -95,12 +95,14 @@ impl Scan<'_> {
             })
             .cloned()
             .collect();
-        flows.iter().any(|it| self.differs_only(statement, it, &[(row, Differs::By(1))], None))
+        flows.iter().any(|it| {
+            self.has_pair_where(statement, it, &[(row, TimeDifference::Exactly(1))], None)
+        })
     }
 
     /// Returns the best of the remaining rows to jam into the innermost loop, if the loop is a
     /// chain. Its values must be independent, and should share most of their input.
-    pub(super) fn jammed(
+    pub(super) fn row_to_jam(
         &mut self,
         statement: usize,
         left: &[usize],
@@ -110,13 +112,15 @@ impl Scan<'_> {
         if !is_asked || !self.is_chain(statement, innermost, true) {
             return None;
         }
-        let pairs: Vec<Instances> = self.own_pairs(statement).cloned().collect();
+        let pairs: Vec<InstancePairs> = self.own_dependences(statement).cloned().collect();
         let mut best: Option<(usize, usize)> = None;
         for &row in left.iter().filter(|it| **it != innermost) {
             let Some(direction) = self.direction(statement, row) else { continue };
-            let between =
-                [(row, Differs::AtLeast(1)), (row, Differs::AtMost(self.sizes.block - 1))];
-            let waits = pairs.iter().any(|it| self.differs_only(statement, it, &between, None));
+            let between = [
+                (row, TimeDifference::AtLeast(1)),
+                (row, TimeDifference::AtMost(self.sizes.block - 1)),
+            ];
+            let waits = pairs.iter().any(|it| self.has_pair_where(statement, it, &between, None));
             let moving = cost::n_moving(self.body, self.nest, statement, &direction);
             if !waits && best.is_none_or(|it| moving <= it.1) {
                 best = Some((row, moving));
@@ -128,14 +132,14 @@ impl Scan<'_> {
     /// Returns the row of a band for a wavefront: iterations with an equal sum of this row and the
     /// innermost row are independent. Only if the innermost loop is a chain through memory, and no
     /// row can be jammed.
-    pub(super) fn wavefront(
+    pub(super) fn wavefront_row(
         &mut self,
         members: &[usize],
         band: &[usize],
         innermost: usize,
     ) -> Option<usize> {
         let waits = members.iter().any(|&it| {
-            self.is_chain(it, innermost, false) && self.jammed(it, band, innermost).is_none()
+            self.is_chain(it, innermost, false) && self.row_to_jam(it, band, innermost).is_none()
         });
         let others = band.iter().copied().filter(|it| *it != innermost).filter(|_| waits);
         let cost = |row: usize| -> i64 {
@@ -148,12 +152,20 @@ impl Scan<'_> {
         };
         let mut rows: Vec<(i64, usize)> = others.map(|it| (cost(it), it)).collect();
         rows.sort_unstable();
-        rows.into_iter().map(|it| it.1).find(|&row| self.is_free(members, band, innermost, row))
+        rows.into_iter()
+            .map(|it| it.1)
+            .find(|&row| self.is_wavefront(members, band, innermost, row))
     }
 
     /// Returns true if no dependence has an equal sum of `innermost` and `row`, equal other rows of
     /// the band, and a difference in `row`.
-    fn is_free(&mut self, members: &[usize], band: &[usize], innermost: usize, row: usize) -> bool {
+    fn is_wavefront(
+        &mut self,
+        members: &[usize],
+        band: &[usize],
+        innermost: usize,
+        row: usize,
+    ) -> bool {
         let edges: Vec<_> = self
             .edges
             .iter()
@@ -161,7 +173,7 @@ impl Scan<'_> {
             .copied()
             .collect();
         edges.iter().all(|edge| {
-            let time = |it: usize, at: usize| self.nest.time(&self.rows[it][at]);
+            let time = |it: usize, at: usize| self.nest.to_time(&self.rows[it][at]);
             let sum = |it: usize| -> Vec<i128> {
                 time(it, row).iter().zip(&time(it, innermost)).map(|(a, b)| a + b).collect()
             };
@@ -169,11 +181,11 @@ impl Scan<'_> {
             let others = band.iter().filter(|it| **it != innermost && **it != row);
             times.extend(others.map(|&it| (time(edge.source, it), time(edge.target, it))));
             let own = (time(edge.source, row), time(edge.target, row));
-            [Differs::AtLeast(1), Differs::AtMost(-1)].iter().all(|differs| {
-                let mut conditions: Vec<Condition<'_>> =
-                    times.iter().map(|it| (&it.0, &it.1, Differs::By(0))).collect();
+            [TimeDifference::AtLeast(1), TimeDifference::AtMost(-1)].iter().all(|differs| {
+                let mut conditions: Vec<TimeCondition<'_>> =
+                    times.iter().map(|it| (&it.0, &it.1, TimeDifference::Exactly(0))).collect();
                 conditions.push((&own.0, &own.1, *differs));
-                !edge.pairs.exist(&conditions, &mut self.budget)
+                !edge.pairs.has_pair(&conditions, &mut self.budget)
             })
         })
     }
@@ -190,12 +202,12 @@ impl Scan<'_> {
             for old in self.points[it].inequalities() {
                 let mut new = old.clone();
                 skewed(&mut new)?;
-                points.at_least(new);
+                points.add_inequality(new);
             }
             for old in self.points[it].equalities() {
                 let mut new = old.clone();
                 skewed(&mut new)?;
-                points.equal(new);
+                points.add_equality(new);
             }
             self.points[it] = points;
             for iv in &mut self.ivs[it] {
@@ -209,26 +221,31 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Returns the elements that a loop over a row can carry, if several values of the row `jammed`
+    /// Returns the elements that a loop over a row can carry, if several values of the row `row_to_jam`
     /// are interleaved.
-    fn carried(&mut self, statement: usize, row: usize, jammed: Option<usize>) -> Vec<Element> {
+    fn carried_elements(
+        &mut self,
+        statement: usize,
+        row: usize,
+        jammed: Option<usize>,
+    ) -> Vec<CarriedElement> {
         let direction = self.direction(statement, row).filter(|_| self.sizes.block > 1);
         let Some(direction) = direction else { return Vec::new() };
         let it = &self.nest.statements[statement];
         let body = self.body;
-        let mut found: Vec<Element> = Vec::new();
+        let mut found: Vec<CarriedElement> = Vec::new();
         for &access in &it.accesses {
             let here = &body.accesses[access];
             let is_plain = it.ops.contains(&here.op)
                 && matches!(self.ir.op(here.op).kind, OpKind::AffineLoad | OpKind::AffineStore)
                 && self.nest.reads_variables(self.ir, statement, here.op)
-                && cost::stays(body, self.nest, statement, access, &direction);
+                && cost::is_invariant_along(body, self.nest, statement, access, &direction);
             if !is_plain {
                 continue;
             }
-            let same = |other: &Element| {
+            let same = |other: &CarriedElement| {
                 let other = &body.accesses[other[0]];
-                other.place == here.place && other.element == here.element
+                other.memref == here.memref && other.subscripts == here.subscripts
             };
             match found.iter_mut().find(|it| same(it)) {
                 Some(element) => element.push(access),
@@ -245,23 +262,28 @@ impl Scan<'_> {
         found.retain(|it| {
             !body.accesses[it[0]].is_store && it.iter().any(|it| body.accesses[*it].is_store)
         });
-        let pairs: Vec<Instances> = self.own_pairs(statement).cloned().collect();
+        let pairs: Vec<InstancePairs> = self.own_dependences(statement).cloned().collect();
         let n_jammed = self.sizes.block;
         found.retain(|element| {
             pairs.iter().all(|pair| {
                 let n = [pair.source, pair.target].iter().filter(|it| element.contains(it)).count();
                 let near = |row| {
-                    [(row, Differs::AtLeast(1 - n_jammed)), (row, Differs::AtMost(n_jammed - 1))]
+                    [
+                        (row, TimeDifference::AtLeast(1 - n_jammed)),
+                        (row, TimeDifference::AtMost(n_jammed - 1)),
+                    ]
                 };
                 match (n, jammed) {
-                    (1, None) => !self.differs_only(statement, pair, &[], Some(row)),
-                    (1, Some(at)) => !self.differs_only(statement, pair, &near(at), Some(row)),
+                    (1, None) => !self.has_pair_where(statement, pair, &[], Some(row)),
+                    (1, Some(at)) => !self.has_pair_where(statement, pair, &near(at), Some(row)),
                     (0, _) | (_, None) => true,
                     // Each value of the jammed row must use different elements.
-                    (_, Some(at)) => [Differs::AtLeast(1), Differs::AtMost(-1)].iter().all(|it| {
-                        let asked = [&near(at)[..], &[(at, *it)]].concat();
-                        !self.differs_only(statement, pair, &asked, Some(row))
-                    }),
+                    (_, Some(at)) => {
+                        [TimeDifference::AtLeast(1), TimeDifference::AtMost(-1)].iter().all(|it| {
+                            let asked = [&near(at)[..], &[(at, *it)]].concat();
+                            !self.has_pair_where(statement, pair, &asked, Some(row))
+                        })
+                    }
                 }
             })
         });
@@ -269,30 +291,33 @@ impl Scan<'_> {
     }
 
     /// Emits the innermost loop of a statement, with carried elements where possible.
-    pub(super) fn last_loop(
+    pub(super) fn emit_innermost_loop(
         &mut self,
         statement: usize,
         column: usize,
-        (low, high): BoundRows,
+        (low, high): ColumnBounds,
         outside: &Conjunction,
-    ) -> Code {
+    ) -> LoopCode {
         let ivs = self.ivs[statement].clone();
-        let elements = self.carried(statement, column, None);
-        match (elements.is_empty(), self.runs_if(column, &low, &high, outside)) {
+        let elements = self.carried_elements(statement, column, None);
+        match (elements.is_empty(), self.nonempty_conditions(column, &low, &high, outside)) {
             (false, Some(rows)) => {
                 let copies = vec![ivs];
-                guarded(rows, Code::Sum { column, low, high, statement, elements, copies })
+                with_guard(
+                    rows,
+                    LoopCode::CarryingLoop { column, low, high, statement, elements, copies },
+                )
             }
             _ => {
-                let body = vec![Code::Run { statement, ivs }];
-                Code::Loop { column, low, high, body }
+                let body = vec![LoopCode::Statement { statement, ivs }];
+                LoopCode::Loop { column, low, high, body }
             }
         }
     }
 
     /// Returns the forms that must be nonnegative for a loop to have an iteration, except those
     /// that are known to be. `None` if the condition is not a set of forms.
-    fn runs_if(
+    fn nonempty_conditions(
         &mut self,
         column: usize,
         low: &[Vec<i128>],
@@ -317,26 +342,27 @@ impl Scan<'_> {
 
     /// Emits loops over a row and the innermost row, with the iterations for a block of values of
     /// the row interleaved. `None` if the bounds do not allow it.
-    pub(super) fn jam(
+    pub(super) fn emit_jammed(
         &mut self,
         statement: usize,
         row: usize,
         column: usize,
         scanned: &mut Vec<usize>,
-    ) -> Option<Code> {
-        let (low, high) = self.enter(&[statement], row, scanned)?;
-        let outside = self.known[statement].clone();
+    ) -> Option<LoopCode> {
+        let (low, high) = self.bounds_of_column(&[statement], row, scanned)?;
+        let outside = self.enforced[statement].clone();
         scanned.push(row);
-        let bounds = self.enter(&[statement], column, scanned);
+        let bounds = self.bounds_of_column(&[statement], column, scanned);
         scanned.pop();
         let (first, last) = bounds?;
         let block = self.block_of(row);
         let one_by_one = |scan: &mut Self, low, high| {
             let bounds = (first.clone(), last.clone());
-            let body = vec![scan.last_loop(statement, column, bounds, &outside)];
-            Code::Loop { column: row, low, high, body }
+            let body = vec![scan.emit_innermost_loop(statement, column, bounds, &outside)];
+            LoopCode::Loop { column: row, low, high, body }
         };
-        let Some(together) = self.together(statement, row, column, &first, &last, &outside) else {
+        let Some(together) = self.emit_full_block(statement, row, column, &first, &last, &outside)
+        else {
             return Some(one_by_one(self, low, high));
         };
         self.is_better = true;
@@ -358,12 +384,12 @@ impl Scan<'_> {
         let rest = one_by_one(self, from, to);
         let low = all_replaced(&low, row, block, self.sizes.block, self.sizes.block - 1)?;
         let high = all_replaced(&high, row, block, self.sizes.block, 0)?;
-        let body = vec![Code::Guard { rows: full, body: together, otherwise: vec![rest] }];
-        Some(Code::Loop { column: block, low, high, body })
+        let body = vec![LoopCode::Guard { rows: full, body: together, otherwise: vec![rest] }];
+        Some(LoopCode::Loop { column: block, low, high, body })
     }
 
     /// Emits the innermost loops of a full block.
-    fn together(
+    fn emit_full_block(
         &mut self,
         statement: usize,
         row: usize,
@@ -371,10 +397,10 @@ impl Scan<'_> {
         first: &[Vec<i128>],
         last: &[Vec<i128>],
         outside: &Conjunction,
-    ) -> Option<Vec<Code>> {
+    ) -> Option<Vec<LoopCode>> {
         let (block, n_jammed) = (self.block_of(row), self.sizes.block);
         let of = |rows: &[Vec<i128>], at: i128| all_replaced(rows, row, block, n_jammed, at);
-        let (lows, highs) = (moving(first, row), moving(last, row));
+        let (lows, highs) = (rows_with_column(first, row), rows_with_column(last, row));
         // The parts below and above a maximum or a minimum of bounds cannot be expressed as loops.
         if lows.len() + highs.len() > 1 {
             return None;
@@ -391,7 +417,7 @@ impl Scan<'_> {
             Some(tightest(out))
         };
         let (low, high) = (union(first)?, union(last)?);
-        let elements = self.carried(statement, column, Some(row));
+        let elements = self.carried_elements(statement, column, Some(row));
         let ivs = self.ivs[statement].clone();
         let copies: Vec<Vec<Vec<i128>>> =
             (0..n_jammed).map(|at| of(&ivs, at)).collect::<Option<_>>()?;
@@ -400,16 +426,19 @@ impl Scan<'_> {
         } else {
             Conjunction::new(self.n_columns)
         };
-        let rows = self.runs_if(column, &low, &high, &known);
+        let rows = self.nonempty_conditions(column, &low, &high, &known);
         let middle = match (elements.is_empty(), rows) {
             (false, Some(rows)) => {
                 let (low, high) = (low.clone(), high.clone());
-                guarded(rows, Code::Sum { column, low, high, statement, elements, copies })
+                with_guard(
+                    rows,
+                    LoopCode::CarryingLoop { column, low, high, statement, elements, copies },
+                )
             }
             _ => {
-                let runs = copies.into_iter().map(|ivs| Code::Run { statement, ivs });
+                let runs = copies.into_iter().map(|ivs| LoopCode::Statement { statement, ivs });
                 let (low, high) = (low.clone(), high.clone());
-                Code::Loop { column, low, high, body: runs.collect() }
+                LoopCode::Loop { column, low, high, body: runs.collect() }
             }
         };
         let mut out = Vec::new();
@@ -433,8 +462,8 @@ impl Scan<'_> {
                 break;
             }
             let ivs = of(&self.ivs[statement].clone(), at)?;
-            let body = vec![Code::Run { statement, ivs }];
-            let it = Code::Loop { column, low: from, high: to, body };
+            let body = vec![LoopCode::Statement { statement, ivs }];
+            let it = LoopCode::Loop { column, low: from, high: to, body };
             if lows.is_empty() { behind.push(it) } else { out.push(it) }
         }
         out.push(middle);
@@ -444,10 +473,14 @@ impl Scan<'_> {
 }
 
 /// Returns the rows that depend on a column.
-fn moving(rows: &[Vec<i128>], column: usize) -> Vec<Vec<i128>> {
+fn rows_with_column(rows: &[Vec<i128>], column: usize) -> Vec<Vec<i128>> {
     rows.iter().filter(|it| it[column] != 0).cloned().collect()
 }
 
-fn guarded(rows: Vec<Vec<i128>>, it: Code) -> Code {
-    if rows.is_empty() { it } else { Code::Guard { rows, body: vec![it], otherwise: Vec::new() } }
+fn with_guard(rows: Vec<Vec<i128>>, it: LoopCode) -> LoopCode {
+    if rows.is_empty() {
+        it
+    } else {
+        LoopCode::Guard { rows, body: vec![it], otherwise: Vec::new() }
+    }
 }

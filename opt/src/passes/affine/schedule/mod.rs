@@ -3,11 +3,11 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | statements of a nest, with domains and dependences | `nest.rs` |
+//! | statements of a nest, with domains and dependences | `read_nest.rs` |
 //! | rows of a schedule, each from an integer program by Farkas' lemma | `farkas.rs` |
-//! | bands and components; the exact check of each row against each dependence | `plan.rs` |
+//! | bands and components; the exact check of each row against each dependence | `find_plan.rs` |
 //! | estimates of the gain | `cost.rs`, `traffic.rs` |
-//! | tiles, loops, bounds, guards | `scan.rs` |
+//! | tiles, loops, bounds, guards | `generate_loops.rs` |
 //! | innermost loops in which each iteration depends on the previous one | `jam.rs` |
 //! | output as ops, or as edits of the text | `emit.rs`, `text.rs` |
 //!
@@ -26,16 +26,16 @@ mod traffic;
 
 use std::fmt::Write as _;
 
-use noisy_loops::{Body, Legality, MOST_PAIRED};
+use noisy_loops::{FunctionBody, Legality, MAX_PAIRED_ACCESSES};
 use noisy_syntax::{Ir, Op, OpKind};
 
-use crate::diagnostics::place_of;
+use crate::diagnostics::offset_of;
 use crate::passes::affine::legal;
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::nested;
-use nest::{Nest, nest};
-use plan::{Node, Plan};
-use scan::Sizes;
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::nested_ops;
+use nest::{StatementNest, read_nest};
+use plan::{PlanNode, SchedulePlan};
+use scan::ScheduleSizes;
 pub use text::{best_schedule, is_nest_root};
 
 const SMALL_LOOP: OptionInfo = OptionInfo {
@@ -91,11 +91,11 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
 ];
 
 /// The default of `small-loop`.
-const MOST_SMALL: i64 = 8;
+const DEFAULT_SMALL_LOOP: i64 = 8;
 
 /// Returns the outermost loops of a function.
 fn roots(ir: &Ir, function: Op) -> Vec<Op> {
-    let all = nested(ir, function);
+    let all = nested_ops(ir, function);
     let is_outermost = |it: &Op| {
         let mut at = ir.parent_op(*it);
         while let Some(parent) = at {
@@ -110,24 +110,24 @@ fn roots(ir: &Ir, function: Op) -> Vec<Op> {
 }
 
 /// Maximum number of dependences of a nest. The integer program of a row contains all of them.
-const MOST_EDGES: usize = 4000;
+const MAX_EDGES: usize = 4000;
 
 /// Visits each nest of a function that has a schedule.
-fn each_plan(
+fn for_each_plan(
     ir: &Ir,
     function: Op,
-    body: &Body,
+    body: &FunctionBody,
     legality: &Legality<'_>,
     most_small: i64,
-    mut visit: impl FnMut(&Nest, &Plan, &[nest::Edge<'_>]),
+    mut visit: impl FnMut(&StatementNest, &SchedulePlan, &[nest::StatementDependence<'_>]),
 ) {
     for root in roots(ir, function) {
-        let Some(nest) = nest(ir, body, legality, root, most_small) else { continue };
+        let Some(nest) = read_nest(ir, body, legality, root, most_small) else { continue };
         let edges = nest.edges(legality.dependences());
-        if edges.len() > MOST_EDGES {
+        if edges.len() > MAX_EDGES {
             continue;
         }
-        if let Some(plan) = plan::plan(&nest, &edges) {
+        if let Some(plan) = plan::find_plan(&nest, &edges) {
             visit(&nest, &plan, &edges);
         }
     }
@@ -135,78 +135,87 @@ fn each_plan(
 
 /// Returns the body of a function that contains loops. If it has too many accesses, reports a
 /// remark and returns `None`.
-fn body(cx: &mut Context<'_>, function: Op) -> Option<Body> {
+fn body_to_schedule(cx: &mut PassContext<'_>, function: Op) -> Option<FunctionBody> {
     if roots(cx.ir, function).is_empty() {
         return None;
     }
-    let body = Body::new(cx.ir, function);
+    let body = FunctionBody::new(cx.ir, function);
     let n = body.accesses.len();
-    if n > MOST_PAIRED {
-        let text = format!("{n} accesses: functions of more than {MOST_PAIRED} are not scheduled");
+    if n > MAX_PAIRED_ACCESSES {
+        let text =
+            format!("{n} accesses: functions of more than {MAX_PAIRED_ACCESSES} are not scheduled");
         cx.remark(function, &text);
         return None;
     }
     Some(body)
 }
 
-fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     let size = |name: &str| {
         let size = options.int(name).unwrap_or(32);
         let size = i32::try_from(size).ok().filter(|it| *it > 0).map(i128::from);
-        size.ok_or_else(|| Failure(Some(format!("`{name}` is a number from 1 to {}", i32::MAX))))
+        size.ok_or_else(|| {
+            PassFailure(Some(format!("`{name}` is a number from 1 to {}", i32::MAX)))
+        })
     };
     let (others, innermost) = (size("tile-size")?, size("inner-tile-size")?);
     let block = size("jam-size")?;
     let cache = i128::from(options.int("cache-size").unwrap_or(256).max(0)) * 1024;
-    let sizes = Sizes { cache, innermost, others, block };
-    let small = options.int("small-loop").unwrap_or(MOST_SMALL);
-    let Some(body) = body(cx, op) else { return Ok(()) };
+    let sizes = ScheduleSizes { cache, innermost, others, block };
+    let small = options.int("small-loop").unwrap_or(DEFAULT_SMALL_LOOP);
+    let Some(body) = body_to_schedule(cx, op) else { return Ok(()) };
     let mut found = Vec::new();
     let of_accesses: Vec<Op>;
     {
         let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
         let ir = &*cx.ir;
         of_accesses = body.accesses.iter().map(|it| it.op).collect();
-        each_plan(ir, op, &body, &legality, small, |nest, plan, edges| {
+        for_each_plan(ir, op, &body, &legality, small, |nest, plan, edges| {
             let all = legality.dependences();
-            let code = scan::scan(ir, &body, nest, plan, edges, all, sizes);
+            let code = scan::generate_loops(ir, &body, nest, plan, edges, all, sizes);
             found.extend(code.map(|(code, n_columns)| (nest.clone(), code, n_columns)));
         });
     }
-    cx.count("num-scheduled - Number of nests that were reordered", found.len());
+    cx.add_statistic("num-scheduled - Number of nests that were reordered", found.len());
     for (nest, code, n_columns) in found {
         emit::emit(cx.ir, &nest, &code, &of_accesses, n_columns);
     }
     Ok(())
 }
 
-fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    let Some(body) = body(cx, op) else { return Ok(()) };
+fn print(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
+    let Some(body) = body_to_schedule(cx, op) else { return Ok(()) };
     let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let ir = &*cx.ir;
     let mut out = String::new();
-    let small = options.int("small-loop").unwrap_or(MOST_SMALL);
-    each_plan(ir, op, &body, &legality, small, |nest, plan, _| {
+    let small = options.int("small-loop").unwrap_or(DEFAULT_SMALL_LOOP);
+    for_each_plan(ir, op, &body, &legality, small, |nest, plan, _| {
         let _ = writeln!(out, "nest{}:", position(cx, nest.root));
         for node in &plan.root {
             node_text(&mut out, nest, plan, node, 1);
         }
     });
-    crate::passes::report::printers::say(&out);
+    crate::passes::report::printers::print_to_stderr(&out);
     Ok(())
 }
 
 /// Returns the position of an op as text.
-fn position(cx: &Context<'_>, op: Op) -> String {
+fn position(cx: &PassContext<'_>, op: Op) -> String {
     let input = cx.sink.input();
     let words = |at: usize| {
-        let (line, column) = input.place(at.min(input.text.len()));
+        let (line, column) = input.line_and_column(at.min(input.text.len()));
         format!(" at line {}, column {column}", line + input.first_line)
     };
-    place_of(cx.ir, op).map_or(String::new(), words)
+    offset_of(cx.ir, op).map_or(String::new(), words)
 }
 
-fn node_text(out: &mut String, nest: &Nest, plan: &Plan, node: &Node, depth: usize) {
+fn node_text(
+    out: &mut String,
+    nest: &StatementNest,
+    plan: &SchedulePlan,
+    node: &PlanNode,
+    depth: usize,
+) {
     let pad = "  ".repeat(depth);
     let _ = writeln!(out, "{pad}band of {}:", node.end - node.start);
     for &it in &node.members {

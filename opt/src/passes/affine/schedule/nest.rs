@@ -6,35 +6,35 @@
 //! are supported. An innermost loop with few iterations is part of a statement, because compilers
 //! unroll it anyway.
 
-use noisy_loops::{Body, Form, Instances, Legality, Term};
+use noisy_loops::{FunctionBody, InstancePairs, Legality, LinearForm, LinearTerm};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};
 use rustc_hash::FxHashSet;
 
-use crate::passes::affine::for_loop::For;
-use crate::rewrite::{nested, operands};
+use crate::passes::affine::for_loop::AffineFor;
+use crate::rewrite::{nested_ops, operands};
 use noisy_analyses::facts::effects;
 
 /// A row over the variables of a statement, then the parameters of the nest, then the constant.
-pub(super) type Row = Vec<i128>;
+pub(super) type StatementRow = Vec<i128>;
 
 /// A statement.
 #[derive(Clone, Debug)]
-pub(super) struct Statement {
+pub(super) struct ScheduledStatement {
     /// The ops, in order.
     pub(super) ops: Vec<Op>,
     /// The variables of the enclosing loops in the nest, outermost first.
     pub(super) ivs: Vec<Value>,
     /// The domain: rows that are nonnegative.
-    pub(super) domain: Vec<Row>,
-    /// The accesses, as indices into [`Body::accesses`].
+    pub(super) domain: Vec<StatementRow>,
+    /// The accesses, as indices into [`FunctionBody::accesses`].
     pub(super) accesses: Vec<usize>,
 }
 
 /// A nest that can be scheduled.
 #[derive(Clone, Debug)]
-pub(super) struct Nest {
+pub(super) struct StatementNest {
     pub(super) root: Op,
-    pub(super) statements: Vec<Statement>,
+    pub(super) statements: Vec<ScheduledStatement>,
     /// The parameters: values that are the same in the whole nest.
     pub(super) params: Vec<Value>,
     /// Number of loops that enclose the root.
@@ -43,17 +43,17 @@ pub(super) struct Nest {
 
 /// A dependence between statements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge<'a> {
+pub(super) struct StatementDependence<'a> {
     pub(super) source: usize,
     pub(super) target: usize,
-    pub(super) pairs: &'a Instances,
+    pub(super) pairs: &'a InstancePairs,
 }
 
 /// The walk that splits a nest into statements.
-struct Walk<'a> {
+struct NestWalk<'a> {
     ir: &'a Ir,
-    body: &'a Body,
-    root: For,
+    body: &'a FunctionBody,
+    root: AffineFor,
     /// Maximum number of iterations of a small loop.
     most_small: i64,
     /// The runs of ops with stores.
@@ -61,24 +61,25 @@ struct Walk<'a> {
 }
 
 /// Maximum number of loops around a statement.
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Maximum number of statements of a nest.
-const MOST_STATEMENTS: usize = 40;
+const MAX_STATEMENTS: usize = 40;
 
 /// Returns the nest of a loop, if it is supported. Innermost loops with up to `most_small`
 /// iterations are parts of statements.
-pub(super) fn nest(
+pub(super) fn read_nest(
     ir: &Ir,
-    body: &Body,
+    body: &FunctionBody,
     legality: &Legality<'_>,
     root: Op,
     most_small: i64,
-) -> Option<Nest> {
-    let mut walk = Walk { ir, body, root: For::of(ir, root)?, most_small, runs: Vec::new() };
+) -> Option<StatementNest> {
+    let mut walk =
+        NestWalk { ir, body, root: AffineFor::of(ir, root)?, most_small, runs: Vec::new() };
     walk.loop_(&walk.root.clone())?;
     let n_outer = body.loops[legality.loop_of(root)? as usize].depth as usize - 1;
-    if walk.runs.is_empty() || walk.runs.len() > MOST_STATEMENTS {
+    if walk.runs.is_empty() || walk.runs.len() > MAX_STATEMENTS {
         return None;
     }
     let mut params = Vec::new();
@@ -96,17 +97,17 @@ pub(super) fn nest(
             row.push(*constant);
             row
         });
-        Statement { ops, ivs, domain: domain.collect(), accesses }
+        ScheduledStatement { ops, ivs, domain: domain.collect(), accesses }
     });
     let statements = statements.collect();
-    Some(Nest { root, statements, params, n_outer })
+    Some(StatementNest { root, statements, params, n_outer })
 }
 
-type RawRow = (Vec<i128>, Vec<(Value, i128)>, i128);
-type Raw = (Vec<Op>, Vec<Value>, Vec<RawRow>, Vec<usize>);
+type RowOverValues = (Vec<i128>, Vec<(Value, i128)>, i128);
+type StatementParts = (Vec<Op>, Vec<Value>, Vec<RowOverValues>, Vec<usize>);
 
-impl Walk<'_> {
-    fn loop_(&mut self, it: &For) -> Option<()> {
+impl NestWalk<'_> {
+    fn loop_(&mut self, it: &AffineFor) -> Option<()> {
         (it.inits.is_empty() && it.step == 1).then_some(())?;
         self.block(it.body)
     }
@@ -120,7 +121,7 @@ impl Walk<'_> {
                 OpKind::AffineFor if self.is_small(op) => run.push(op),
                 OpKind::AffineFor => {
                     self.end_run(&mut run);
-                    self.loop_(&For::of(ir, op)?)?;
+                    self.loop_(&AffineFor::of(ir, op)?)?;
                 }
                 OpKind::AffineIf => {
                     self.end_run(&mut run);
@@ -156,12 +157,12 @@ impl Walk<'_> {
         let mut at = Some(op);
         // The product of the trip counts of the nested loops.
         while let Some(op) = at {
-            let Some(it) = For::of(ir, op) else { return false };
+            let Some(it) = AffineFor::of(ir, op) else { return false };
             match it.trip_count() {
                 Some(trips) if trips <= self.most_small => n = trips.saturating_mul(n),
                 _ => return false,
             }
-            let ops = it.ops(ir);
+            let ops = it.body_ops(ir);
             let is_plain = |it: &Op| {
                 matches!(
                     ir.op(*it).kind,
@@ -185,7 +186,7 @@ impl Walk<'_> {
         let run = std::mem::take(run);
         let is_store =
             |it: &Op| matches!(self.ir.op(*it).kind, OpKind::AffineStore | OpKind::MemrefStore);
-        if run.iter().any(|it| is_store(it) || nested(self.ir, *it).iter().any(is_store)) {
+        if run.iter().any(|it| is_store(it) || nested_ops(self.ir, *it).iter().any(is_store)) {
             self.runs.push(run);
         }
     }
@@ -198,31 +199,31 @@ impl Walk<'_> {
         legality: &Legality<'_>,
         n_outer: usize,
         params: &mut Vec<Value>,
-    ) -> Option<Raw> {
+    ) -> Option<StatementParts> {
         let body = self.body;
         let mut inside: FxHashSet<Op> = run.iter().copied().collect();
-        inside.extend(run.iter().flat_map(|it| nested(self.ir, *it)));
+        inside.extend(run.iter().flat_map(|it| nested_ops(self.ir, *it)));
         let accesses: Vec<usize> =
             (0..body.accesses.len()).filter(|&it| inside.contains(&body.accesses[it].op)).collect();
         let first = *accesses.first()?;
         let around = |it: &u32| !inside.contains(&body.scopes[*it as usize].op);
         let scope = body.scopes_around(body.accesses[first].scope).find(around);
-        let path = &legality.path(first)[n_outer..];
+        let path = &legality.loops_around(first)[n_outer..];
         let is_around = |it: &&u32| !inside.contains(&body.loops[**it as usize].op);
         let path = &path[..path.iter().take_while(is_around).count()];
         let ivs: Vec<Value> =
             path.iter().map(|&it| body.loops[it as usize].iv).collect::<Option<_>>()?;
-        (ivs.len() <= MOST_DEPTH).then_some(())?;
+        (ivs.len() <= MAX_DEPTH).then_some(())?;
         let mut ops = Vec::new();
         let mut seen = FxHashSet::default();
         for &op in run {
-            self.take(op, run, &ivs, &mut ops, &mut seen, 0)?;
+            self.add_with_operands(op, run, &ivs, &mut ops, &mut seen, 0)?;
         }
-        let [piece] = &body.pieces(scope)?[..] else { return None };
+        let [piece] = &body.conjunctions(scope)?[..] else { return None };
         // Omit the constraints of scopes around the nest.
         let is_root = |it: u32| body.scopes[it as usize].op == self.root.op;
         let root = body.scopes_around(scope).find(|it| is_root(*it))?;
-        let around = body.pieces(body.scopes[root as usize].parent)?;
+        let around = body.conjunctions(body.scopes[root as usize].parent)?;
         let n_around = around.first().map_or(0, Vec::len);
         let mut rows = Vec::new();
         for it in &piece[n_around..] {
@@ -237,7 +238,7 @@ impl Walk<'_> {
     }
 
     /// Adds an op after the ops that define its operands.
-    fn take(
+    fn add_with_operands(
         &self,
         op: Op,
         run: &[Op],
@@ -251,7 +252,7 @@ impl Walk<'_> {
         }
         // Limit the depth of recursion.
         (depth < 100).then_some(())?;
-        let inside = nested(self.ir, op);
+        let inside = nested_ops(self.ir, op);
         let read = inside.iter().chain([&op]).flat_map(|&it| operands(self.ir, it));
         for value in read.collect::<Vec<_>>() {
             if ivs.contains(&value) || self.is_outside(value) {
@@ -271,7 +272,7 @@ impl Walk<'_> {
                 && self.ir.op(defining_op).regions.is_empty();
             if !run.contains(&defining_op) {
                 is_pure.then_some(())?;
-                self.take(defining_op, run, ivs, ops, seen, depth + 1)?;
+                self.add_with_operands(defining_op, run, ivs, ops, seen, depth + 1)?;
             }
         }
         ops.push(op);
@@ -283,20 +284,25 @@ impl Walk<'_> {
     }
 
     /// Returns a form over the variables of the nest and parameters.
-    fn row(&self, form: &Form, path: &[u32], params: &mut Vec<Value>) -> Option<RawRow> {
+    fn row(
+        &self,
+        form: &LinearForm,
+        path: &[u32],
+        params: &mut Vec<Value>,
+    ) -> Option<RowOverValues> {
         let mut of_ivs = vec![0; path.len()];
         let mut of_params = Vec::new();
         for &(term, by) in &form.terms {
             let value = match term {
-                Term::Iv(at) => match path.iter().position(|it| *it == at) {
+                LinearTerm::Iv(at) => match path.iter().position(|it| *it == at) {
                     Some(place) => {
                         of_ivs[place] = by;
                         continue;
                     }
                     None => self.body.loops[at as usize].iv?,
                 },
-                Term::Symbol(value) | Term::Local(value) => value,
-                Term::Step(_) | Term::Quotient(_) => return None,
+                LinearTerm::Symbol(value) | LinearTerm::Local(value) => value,
+                LinearTerm::Step(_) | LinearTerm::Quotient(_) => return None,
             };
             self.is_outside(value).then_some(())?;
             if !params.contains(&value) {
@@ -308,10 +314,10 @@ impl Walk<'_> {
     }
 }
 
-impl Nest {
+impl StatementNest {
     /// Returns the dependences between statements that no loop around the nest carries, except
     /// those inside a single execution of a statement.
-    pub(super) fn edges<'a>(&self, all: &'a [Instances]) -> Vec<Edge<'a>> {
+    pub(super) fn edges<'a>(&self, all: &'a [InstancePairs]) -> Vec<StatementDependence<'a>> {
         let of =
             |access: usize| self.statements.iter().position(|it| it.accesses.contains(&access));
         let mut out = Vec::new();
@@ -323,7 +329,7 @@ impl Nest {
                 continue;
             };
             if source != target || pairs.level <= self.n_outer + self.statements[source].ivs.len() {
-                out.push(Edge { source, target, pairs });
+                out.push(StatementDependence { source, target, pairs });
             }
         }
         out
@@ -340,7 +346,7 @@ impl Nest {
     }
 
     /// Returns a row over the variables of a statement as a time of its accesses.
-    pub(super) fn time(&self, row: &[i128]) -> Vec<i128> {
+    pub(super) fn to_time(&self, row: &[i128]) -> Vec<i128> {
         let mut out = vec![0; self.n_outer];
         out.extend(row);
         out

@@ -14,34 +14,34 @@
 //! *Law.* Each statement runs exactly for its points: each of their constraints is a bound or a
 //! guard, or is implied by bounds and guards.
 
-use noisy_loops::{Body, Condition, Differs, Instances};
+use noisy_loops::{FunctionBody, InstancePairs, TimeCondition, TimeDifference};
 use noisy_polyhedra::{Budget, Conjunction};
 use noisy_syntax::Ir;
 
 use super::cost;
-use super::nest::{Edge, Nest};
-use super::plan::{Node, Plan, components};
+use super::nest::{StatementDependence, StatementNest};
+use super::plan::{PlanNode, SchedulePlan, components};
 
 /// A carried element: the accesses of the statement that read and write it, in order.
-pub(super) type Element = Vec<usize>;
+pub(super) type CarriedElement = Vec<usize>;
 
 /// Generated code.
 #[derive(Clone, Debug)]
-pub(super) enum Code {
+pub(super) enum LoopCode {
     /// A loop over a column. The bounds are rows that must be nonnegative.
-    Loop { column: usize, low: Vec<Vec<i128>>, high: Vec<Vec<i128>>, body: Vec<Code> },
+    Loop { column: usize, low: Vec<Vec<i128>>, high: Vec<Vec<i128>>, body: Vec<LoopCode> },
     /// A condition: `body` runs where all rows are nonnegative, `otherwise` elsewhere.
-    Guard { rows: Vec<Vec<i128>>, body: Vec<Code>, otherwise: Vec<Code> },
+    Guard { rows: Vec<Vec<i128>>, body: Vec<LoopCode>, otherwise: Vec<LoopCode> },
     /// A statement, with a row for each of its variables.
-    Run { statement: usize, ivs: Vec<Vec<i128>> },
+    Statement { statement: usize, ivs: Vec<Vec<i128>> },
     /// A loop over a column that carries elements. It contains copies of a statement, each with a
     /// row for each variable.
-    Sum {
+    CarryingLoop {
         column: usize,
         low: Vec<Vec<i128>>,
         high: Vec<Vec<i128>>,
         statement: usize,
-        elements: Vec<Element>,
+        elements: Vec<CarriedElement>,
         copies: Vec<Vec<Vec<i128>>>,
     },
 }
@@ -50,7 +50,7 @@ pub(super) enum Code {
 /// one (`innermost`) and of other loops (`others`), and the number of values of a row that are
 /// jammed into an innermost loop (`block`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) struct ScheduleSizes {
     pub(super) cache: i128,
     pub(super) innermost: i128,
     pub(super) others: i128,
@@ -58,25 +58,25 @@ pub(super) struct Sizes {
 }
 
 /// Number of 64-bit elements in a cache line.
-const LINE: i128 = 8;
+const ELEMENTS_PER_LINE: i128 = 8;
 /// Maximum number of rows of a shadow.
-const MOST_ROWS: usize = 150;
+const MAX_ROWS: usize = 150;
 
 /// Generates loops for a schedule. `None` if they are not better than the current ones, or not
 /// known to be correct. Also returns the number of columns.
-pub(super) fn scan(
+pub(super) fn generate_loops(
     ir: &Ir,
-    body: &Body,
-    nest: &Nest,
-    plan: &Plan,
-    edges: &[Edge<'_>],
-    all: &[Instances],
-    sizes: Sizes,
-) -> Option<(Vec<Code>, usize)> {
+    body: &FunctionBody,
+    nest: &StatementNest,
+    plan: &SchedulePlan,
+    edges: &[StatementDependence<'_>],
+    all: &[InstancePairs],
+    sizes: ScheduleSizes,
+) -> Option<(Vec<LoopCode>, usize)> {
     let n_rows = plan.rows.iter().map(Vec::len).max()?;
     // Each row may be tiled once, and jammed once.
     let n_columns = 3 * n_rows + nest.params.len();
-    let mut scan = Scan {
+    let mut scan = CodeGeneration {
         ir,
         body,
         nest,
@@ -88,7 +88,7 @@ pub(super) fn scan(
         n_columns,
         points: Vec::new(),
         ivs: Vec::new(),
-        known: vec![Conjunction::new(n_columns); nest.statements.len()],
+        enforced: vec![Conjunction::new(n_columns); nest.statements.len()],
         pending: vec![Vec::new(); nest.statements.len()],
         innermost: None,
         is_better: false,
@@ -102,27 +102,27 @@ pub(super) fn scan(
     for statement in 0..nest.statements.len() {
         // Constraints on parameters alone, which no loop enforces.
         let of_params = scan.points[statement].inequalities().iter();
-        let of_params = of_params.filter(|row| !scan.is_of_loops(row)).cloned();
+        let of_params = of_params.filter(|row| !scan.depends_on_loops(row)).cloned();
         scan.pending[statement] = of_params.collect();
     }
     let mut out = Vec::new();
     for node in &plan.root {
-        scan.node(node, &node.members, Vec::new(), true, &mut out)?;
+        scan.emit_node(node, &node.members, Vec::new(), true, &mut out)?;
     }
     scan.is_better.then_some((out, n_columns))
 }
 
 /// Lower and upper bounds of a column: nonnegative rows.
-pub(super) type BoundRows = (Vec<Vec<i128>>, Vec<Vec<i128>>);
+pub(super) type ColumnBounds = (Vec<Vec<i128>>, Vec<Vec<i128>>);
 
-pub(super) struct Scan<'a> {
+pub(super) struct CodeGeneration<'a> {
     pub(super) ir: &'a Ir,
-    pub(super) body: &'a Body,
-    pub(super) nest: &'a Nest,
-    pub(super) edges: &'a [Edge<'a>],
+    pub(super) body: &'a FunctionBody,
+    pub(super) nest: &'a StatementNest,
+    pub(super) edges: &'a [StatementDependence<'a>],
     /// All dependences of the body, including those inside a single execution of a statement.
-    pub(super) all: &'a [Instances],
-    pub(super) sizes: Sizes,
+    pub(super) all: &'a [InstancePairs],
+    pub(super) sizes: ScheduleSizes,
     /// The rows of each statement.
     pub(super) rows: Vec<Vec<Vec<i128>>>,
     n_rows: usize,
@@ -132,7 +132,7 @@ pub(super) struct Scan<'a> {
     /// The variables of each statement as rows.
     pub(super) ivs: Vec<Vec<Vec<i128>>>,
     /// The rows that enclosing loops and guards enforce, by statement.
-    pub(super) known: Vec<Conjunction>,
+    pub(super) enforced: Vec<Conjunction>,
     /// The rows that inner loops and guards must still enforce, by statement.
     pending: Vec<Vec<Vec<i128>>>,
     /// The row that must become the innermost one, regardless of costs.
@@ -141,7 +141,7 @@ pub(super) struct Scan<'a> {
     pub(super) budget: Budget,
 }
 
-impl Scan<'_> {
+impl CodeGeneration<'_> {
     fn tile_of(&self, row: usize) -> usize {
         self.n_rows + row
     }
@@ -156,18 +156,18 @@ impl Scan<'_> {
     }
 
     /// Returns true if a row depends on a column of a loop.
-    fn is_of_loops(&self, row: &[i128]) -> bool {
+    fn depends_on_loops(&self, row: &[i128]) -> bool {
         row[..self.n_loops()].iter().any(|it| *it != 0)
     }
 
     /// Returns a conjunction without the inequalities on parameters alone.
-    fn of_loops(&self, it: &Conjunction) -> Conjunction {
+    fn without_parameter_rows(&self, it: &Conjunction) -> Conjunction {
         let mut out = Conjunction::new(self.n_columns);
-        for row in it.inequalities().iter().filter(|it| self.is_of_loops(it)) {
-            out.at_least(row.clone());
+        for row in it.inequalities().iter().filter(|it| self.depends_on_loops(it)) {
+            out.add_inequality(row.clone());
         }
         for row in it.equalities() {
-            out.equal(row.clone());
+            out.add_equality(row.clone());
         }
         out
     }
@@ -178,7 +178,7 @@ impl Scan<'_> {
         let it = &self.nest.statements[statement];
         let n = it.ivs.len();
         let width = self.n_columns + 1;
-        let (chosen, inverse) = inverse(rows, n)?;
+        let (chosen, inverse) = independent_rows_with_inverse(rows, n)?;
         // The variables are iv = inverse (y - constant).
         let mut ivs = Vec::new();
         for line in &inverse {
@@ -207,13 +207,13 @@ impl Scan<'_> {
         };
         let mut points = Conjunction::new(self.n_columns);
         for row in &it.domain {
-            points.at_least(over(row)?);
+            points.add_inequality(over(row)?);
         }
         for (at, row) in rows.iter().enumerate() {
             if !chosen.contains(&at) {
                 let mut row = over(row)?;
                 row[at] = row[at].checked_sub(1)?;
-                points.equal(row);
+                points.add_equality(row);
             }
         }
         Some((points, ivs))
@@ -251,13 +251,13 @@ impl Scan<'_> {
         given.or_else(|| rows.iter().rev().copied().min_by_key(|&row| cost(row)))
     }
 
-    fn node(
+    fn emit_node(
         &mut self,
-        node: &Node,
+        node: &PlanNode,
         members: &[usize],
         mut scanned: Vec<usize>,
         is_outermost: bool,
-        out: &mut Vec<Code>,
+        out: &mut Vec<LoopCode>,
     ) -> Option<()> {
         let band: Vec<usize> = (node.start..node.end).collect();
         let mut reuse = None;
@@ -270,29 +270,33 @@ impl Scan<'_> {
             reuse = each.max();
         }
         let is_tiled = reuse.is_some()
-            && (self.sizes.cache == 0 || self.relative_cost(node, members)? < cost::GAIN);
+            && (self.sizes.cache == 0 || self.relative_cost(node, members)? < cost::GAIN_RATIO);
         // Statements that share a loop run one after the other in it, so with tiles, shared
         // elements are still in the cache. Another innermost loop may cost more than this gains.
         let (mut is_shared, mut pays) = (false, true);
         if is_outermost && !is_tiled && members.len() > 1 {
             is_shared = cost::is_shared(self.ir, self.body, self.nest, members, self.sizes.cache);
-            pays = !is_shared || band.len() < 2 || self.relative_cost(node, members)? < cost::LOSS;
+            pays = !is_shared
+                || band.len() < 2
+                || self.relative_cost(node, members)? < cost::LOSS_RATIO;
         }
         let mut along = None;
         if is_outermost && node.inner.is_empty() && band.len() >= 2 {
             let innermost = self.innermost(members, &band, true)?;
-            along = self.wavefront(members, &band, innermost);
+            along = self.wavefront_row(members, &band, innermost);
         }
         self.is_better |= is_tiled || along.is_some();
         if !is_tiled && !is_shared && along.is_none() {
-            return self.inside(node, members, band, false, &mut scanned, out);
+            return self.emit_point_loops(node, members, band, false, &mut scanned, out);
         }
         let was_better = self.is_better;
         let innermost = self.innermost(members, &band, true)?;
         // Without reuse of elements, a wavefront needs only as many adjacent rows as are
         // prefetched.
         let others = match (along, reuse) {
-            (Some(_), None | Some(cost::Reuse::Lines)) => self.sizes.others.min(LINE),
+            (Some(_), None | Some(cost::TileReuse::Lines)) => {
+                self.sizes.others.min(ELEMENTS_PER_LINE)
+            }
             _ => self.sizes.others,
         };
         for &row in &band {
@@ -304,8 +308,8 @@ impl Scan<'_> {
                 (low[row], low[tile]) = (1, -size);
                 let mut high: Vec<i128> = low.iter().map(|it| -it).collect();
                 high[end] = size - 1;
-                self.points[it].at_least(low);
-                self.points[it].at_least(high);
+                self.points[it].add_inequality(low);
+                self.points[it].add_inequality(high);
             }
         }
         let tiles: Vec<usize> = band.iter().map(|&it| self.tile_of(it)).collect();
@@ -313,7 +317,7 @@ impl Scan<'_> {
             self.skew(members, innermost, along)?;
             self.innermost = Some(along);
         }
-        let done = self.tiles(node, members, &tiles, band, &mut scanned, out);
+        let done = self.emit_tile_loops(node, members, &tiles, band, &mut scanned, out);
         self.innermost = None;
         if !pays && along.is_none() {
             self.is_better = was_better;
@@ -321,52 +325,52 @@ impl Scan<'_> {
         done
     }
 
-    fn tiles(
+    fn emit_tile_loops(
         &mut self,
-        node: &Node,
+        node: &PlanNode,
         members: &[usize],
         tiles: &[usize],
         band: Vec<usize>,
         scanned: &mut Vec<usize>,
-        out: &mut Vec<Code>,
+        out: &mut Vec<LoopCode>,
     ) -> Option<()> {
         let Some((&tile, rest)) = tiles.split_first() else {
-            return self.inside(node, members, band, true, scanned, out);
+            return self.emit_point_loops(node, members, band, true, scanned, out);
         };
         let mut body = Vec::new();
-        let (low, high) = self.enter(members, tile, scanned)?;
+        let (low, high) = self.bounds_of_column(members, tile, scanned)?;
         scanned.push(tile);
-        self.tiles(node, members, rest, band, scanned, &mut body)?;
+        self.emit_tile_loops(node, members, rest, band, scanned, &mut body)?;
         scanned.pop();
-        out.push(Code::Loop { column: tile, low, high, body });
+        out.push(LoopCode::Loop { column: tile, low, high, body });
         Some(())
     }
 
     /// Emits loops over the points of a band, and its inner nodes.
-    fn inside(
+    fn emit_point_loops(
         &mut self,
-        node: &Node,
+        node: &PlanNode,
         members: &[usize],
         left: Vec<usize>,
         is_tiled: bool,
         scanned: &mut Vec<usize>,
-        out: &mut Vec<Code>,
+        out: &mut Vec<LoopCode>,
     ) -> Option<()> {
-        for part in self.in_order(members, scanned) {
-            let saved = (self.known.clone(), self.pending.clone());
+        for part in self.sorted_groups(members, scanned) {
+            let saved = (self.enforced.clone(), self.pending.clone());
             let mut inner = Vec::new();
             let mut guard = Vec::new();
             if let [only] = part[..] {
                 guard = std::mem::take(&mut self.pending[only]);
                 for row in &guard {
-                    self.known[only].at_least(row.clone());
+                    self.enforced[only].add_inequality(row.clone());
                 }
             }
             if left.is_empty() {
                 match (&node.inner[..], &part[..]) {
                     ([], [only]) => {
                         let ivs = self.ivs[*only].clone();
-                        inner.push(Code::Run { statement: *only, ivs });
+                        inner.push(LoopCode::Statement { statement: *only, ivs });
                     }
                     // Statements that depend on each other in a cycle at the same point have no
                     // order.
@@ -379,7 +383,13 @@ impl Scan<'_> {
                                 .filter(|it| child.members.contains(it))
                                 .collect();
                             if !members.is_empty() {
-                                self.node(child, &members, scanned.clone(), false, &mut inner)?;
+                                self.emit_node(
+                                    child,
+                                    &members,
+                                    scanned.clone(),
+                                    false,
+                                    &mut inner,
+                                )?;
                             }
                         }
                     }
@@ -390,10 +400,10 @@ impl Scan<'_> {
                     [only] if node.inner.is_empty() => Some(only),
                     _ => None,
                 };
-                let jammed = single.and_then(|it| self.jammed(it, &left, innermost));
+                let jammed = single.and_then(|it| self.row_to_jam(it, &left, innermost));
                 if let (Some(only), Some(row), [_, _]) = (single, jammed, &left[..]) {
                     self.note_better(&part, innermost);
-                    inner.push(self.jam(only, row, innermost, scanned)?);
+                    inner.push(self.emit_jammed(only, row, innermost, scanned)?);
                 } else {
                     let is_next = |it: &&usize| **it != innermost && Some(**it) != jammed;
                     let next = match node.inner[..] {
@@ -405,19 +415,19 @@ impl Scan<'_> {
                         self.note_better(&part, next);
                     }
                     let rest: Vec<usize> = left.iter().copied().filter(|it| *it != next).collect();
-                    let outside = single.map(|it| self.known[it].clone());
-                    let bounds = self.enter(&part, next, scanned)?;
+                    let outside = single.map(|it| self.enforced[it].clone());
+                    let bounds = self.bounds_of_column(&part, next, scanned)?;
                     inner.push(match (single, outside) {
                         (Some(only), Some(outside)) if rest.is_empty() => {
-                            self.last_loop(only, next, bounds, &outside)
+                            self.emit_innermost_loop(only, next, bounds, &outside)
                         }
                         _ => {
                             let (low, high) = bounds;
                             let mut body = Vec::new();
                             scanned.push(next);
-                            self.inside(node, &part, rest, is_tiled, scanned, &mut body)?;
+                            self.emit_point_loops(node, &part, rest, is_tiled, scanned, &mut body)?;
                             scanned.pop();
-                            Code::Loop { column: next, low, high, body }
+                            LoopCode::Loop { column: next, low, high, body }
                         }
                     });
                 }
@@ -425,9 +435,9 @@ impl Scan<'_> {
             if guard.is_empty() {
                 out.append(&mut inner);
             } else {
-                out.push(Code::Guard { rows: guard, body: inner, otherwise: Vec::new() });
+                out.push(LoopCode::Guard { rows: guard, body: inner, otherwise: Vec::new() });
             }
-            (self.known, self.pending) = saved;
+            (self.enforced, self.pending) = saved;
         }
         Some(())
     }
@@ -442,9 +452,9 @@ impl Scan<'_> {
 
     /// Returns groups of members in an order that respects all dependences in the same iteration of
     /// the scanned loops. Members in a cycle are in one group.
-    fn in_order(&mut self, members: &[usize], scanned: &[usize]) -> Vec<Vec<usize>> {
+    fn sorted_groups(&mut self, members: &[usize], scanned: &[usize]) -> Vec<Vec<usize>> {
         let rows: Vec<usize> = scanned.iter().copied().filter(|it| *it < self.n_rows).collect();
-        let inside: Vec<Edge<'_>> = self
+        let inside: Vec<StatementDependence<'_>> = self
             .edges
             .iter()
             .filter(|it| it.source != it.target)
@@ -456,12 +466,12 @@ impl Scan<'_> {
             if pairs.contains(&(edge.source, edge.target)) {
                 continue;
             }
-            let time = |it: usize, row: usize| self.nest.time(&self.rows[it][row]);
+            let time = |it: usize, row: usize| self.nest.to_time(&self.rows[it][row]);
             let times: Vec<(Vec<i128>, Vec<i128>)> =
                 rows.iter().map(|&row| (time(edge.source, row), time(edge.target, row))).collect();
-            let conditions: Vec<Condition<'_>> =
-                times.iter().map(|it| (&it.0, &it.1, Differs::By(0))).collect();
-            if edge.pairs.exist(&conditions, &mut self.budget) {
+            let conditions: Vec<TimeCondition<'_>> =
+                times.iter().map(|it| (&it.0, &it.1, TimeDifference::Exactly(0))).collect();
+            if edge.pairs.has_pair(&conditions, &mut self.budget) {
                 pairs.push((edge.source, edge.target));
             }
         }
@@ -470,19 +480,19 @@ impl Scan<'_> {
 
     /// Returns the bounds of a loop over a column for the given statements, and records them as
     /// enforced. `None` if there are no bounds.
-    pub(super) fn enter(
+    pub(super) fn bounds_of_column(
         &mut self,
         members: &[usize],
         column: usize,
         scanned: &[usize],
-    ) -> Option<BoundRows> {
+    ) -> Option<ColumnBounds> {
         let mut shadows = Vec::new();
         for &it in members {
-            let mut shadow = self.of_loops(&self.points[it]);
+            let mut shadow = self.without_parameter_rows(&self.points[it]);
             for other in 0..self.n_loops() {
                 if other != column && !scanned.contains(&other) {
-                    shadow = self.of_loops(&shadow.shadow(other)?);
-                    if shadow.inequalities().len() > MOST_ROWS {
+                    shadow = self.without_parameter_rows(&shadow.rational_shadow(other)?);
+                    if shadow.inequalities().len() > MAX_ROWS {
                         return None;
                     }
                     if shadow.inequalities().len() > 24 {
@@ -536,11 +546,11 @@ impl Scan<'_> {
         }
         for (&it, shadow) in members.iter().zip(&shadows) {
             for row in low.iter().chain(&high) {
-                self.known[it].at_least(row.clone());
+                self.enforced[it].add_inequality(row.clone());
             }
             if members.len() > 1 {
                 for row in bounds(shadow) {
-                    if !self.known[it].implies(&row, &mut self.budget) {
+                    if !self.enforced[it].implies(&row, &mut self.budget) {
                         self.pending[it].push(row);
                     }
                 }
@@ -552,11 +562,14 @@ impl Scan<'_> {
 
 /// Returns the indices of n independent rows, and the inverse of their matrix. `None` if the
 /// inverse is not integral.
-fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)> {
+fn independent_rows_with_inverse(
+    rows: &[Vec<i128>],
+    n: usize,
+) -> Option<(Vec<usize>, Vec<Vec<i128>>)> {
     let mut chosen: Vec<usize> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         let before: Vec<Vec<i128>> = chosen.iter().map(|&it| rows[it].clone()).collect();
-        let free = super::farkas::complement(&before, n)?;
+        let free = super::farkas::orthogonal_complement(&before, n)?;
         let is_new = |a: &Vec<i128>| a.iter().zip(row).map(|(a, b)| a * b).sum::<i128>() != 0;
         if free.iter().any(is_new) {
             chosen.push(at);

@@ -3,20 +3,21 @@
 
 use std::fmt::Write as _;
 
-use noisy_loops::edit::names::{fresh, renamed};
-use noisy_loops::{Aliasing, Body, Legality, Limits};
+use noisy_loops::edit::names::{fresh_name, with_names_replaced};
+use noisy_loops::{AliasAssumptions, DependenceLimits, FunctionBody, Legality};
 use noisy_syntax::{Ir, Op, OpKind, Source, TextEdit, Value};
 use rustc_hash::FxHashSet;
 
-use super::nest::Nest;
-use super::scan::{Code, Sizes};
-use super::{each_plan, roots, scan};
+use super::nest::StatementNest;
+use super::scan::{LoopCode, ScheduleSizes};
+use super::{for_each_plan, roots, scan};
 
 /// The default sizes of `affine-schedule`. In a text, no rows are jammed and no elements are
 /// carried.
-const SIZES: Sizes = Sizes { cache: 256 * 1024, innermost: 256, others: 32, block: 1 };
+const DEFAULT_SIZES: ScheduleSizes =
+    ScheduleSizes { cache: 256 * 1024, innermost: 256, others: 32, block: 1 };
 /// Maximum size of the text of a nest, in bytes.
-const MOST_TEXT: usize = 1 << 20;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// Returns true if an op is the outermost loop of a nest.
 pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
@@ -32,29 +33,31 @@ pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
 pub fn best_schedule(
     source: &Source,
     root: Op,
-    aliasing: Aliasing,
+    aliasing: AliasAssumptions,
 ) -> Result<Vec<TextEdit>, String> {
     let ir = source.ir();
     let function = ir.function_of(root).ok_or("the loop is not in a function")?;
-    if ir.range(root).len() > MOST_TEXT || !is_nest_root(ir, root) {
+    if ir.range(root).len() > MAX_TEXT_BYTES || !is_nest_root(ir, root) {
         return Err("the loop is not the outermost loop of a small enough nest".to_owned());
     }
-    let body = Body::new(ir, function);
-    let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() })
-        .ok_or("the function has too many dependences")?;
+    let body = FunctionBody::new(ir, function);
+    let legality =
+        Legality::new(&body, &DependenceLimits { aliasing, ..DependenceLimits::default() })
+            .ok_or("the function has too many dependences")?;
     let mut found = None;
     // With -1, no loop is treated as small, because in the text a statement is a list of lines.
-    each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {
+    for_each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {
         let all = legality.dependences();
         if nest.root == root
-            && let Some((code, n)) = scan::scan(ir, &body, nest, plan, edges, all, SIZES)
+            && let Some((code, n)) =
+                scan::generate_loops(ir, &body, nest, plan, edges, all, DEFAULT_SIZES)
         {
             found = Some((nest.clone(), code, n - nest.params.len()));
         }
     });
     let (nest, code, n_columns) =
         found.ok_or("no better order was found, or the nest has a form that is not supported")?;
-    let edit = Text::new(source, function, &nest, n_columns).edit(&code);
+    let edit = ScheduleText::new(source, function, &nest, n_columns).edit(&code);
     // Verify the edited program.
     let mut text = source.text().to_string();
     text.replace_range(edit.range.clone(), &edit.text);
@@ -66,10 +69,10 @@ pub fn best_schedule(
     Ok(vec![edit])
 }
 
-struct Text<'a> {
+struct ScheduleText<'a> {
     source: &'a Source,
     ir: &'a Ir,
-    nest: &'a Nest,
+    nest: &'a StatementNest,
     /// The text of the whole function, for unused names.
     around: String,
     /// The name of each column.
@@ -79,8 +82,8 @@ struct Text<'a> {
     out: String,
 }
 
-impl<'a> Text<'a> {
-    fn new(source: &'a Source, function: Op, nest: &'a Nest, n_columns: usize) -> Self {
+impl<'a> ScheduleText<'a> {
+    fn new(source: &'a Source, function: Op, nest: &'a StatementNest, n_columns: usize) -> Self {
         let ir = source.ir();
         let mut columns = vec![String::new(); n_columns];
         columns.extend(nest.params.iter().map(|it| ir.value_text(*it)));
@@ -89,12 +92,12 @@ impl<'a> Text<'a> {
         Self { source, ir, nest, around, columns, defined, out }
     }
 
-    fn edit(mut self, code: &[Code]) -> TextEdit {
+    fn edit(mut self, code: &[LoopCode]) -> TextEdit {
         let rope = self.source.text();
         let range = self.ir.range(self.nest.root);
         let line = rope.line(rope.byte_to_line(range.start));
         let indent: String = line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
-        self.all(code, &indent);
+        self.write_all(code, &indent);
         // Keep comments of removed loops and ops, before the new text.
         let kept: FxHashSet<String> =
             self.out.lines().filter_map(comment).map(str::to_owned).collect();
@@ -107,10 +110,10 @@ impl<'a> Text<'a> {
         TextEdit { range, text }
     }
 
-    fn all(&mut self, code: &[Code], indent: &str) {
+    fn write_all(&mut self, code: &[LoopCode], indent: &str) {
         for it in code {
             match it {
-                Code::Loop { column, low, high, body } => {
+                LoopCode::Loop { column, low, high, body } => {
                     let low = self.bounds(low, *column, true);
                     let high = self.bounds(high, *column, false);
                     let name = self.name(*column, body);
@@ -118,37 +121,39 @@ impl<'a> Text<'a> {
                     self.columns[*column].clone_from(&name);
                     let n = self.defined.len();
                     self.defined.push(name);
-                    self.all(body, &format!("{indent}  "));
+                    self.write_all(body, &format!("{indent}  "));
                     self.defined.truncate(n);
                     self.columns[*column].clear();
                     let _ = writeln!(self.out, "{indent}}}");
                 }
-                Code::Guard { rows, body, .. } => {
-                    let (dims, operands, names) = self.inputs(rows);
+                LoopCode::Guard { rows, body, .. } => {
+                    let (dims, operands, names) = self.map_inputs(rows);
                     let all: Vec<String> =
-                        rows.iter().map(|row| sum(row, None, &names) + " >= 0").collect();
+                        rows.iter().map(|row| row_text(row, None, &names) + " >= 0").collect();
                     let all = all.join(", ");
                     let _ = writeln!(
                         self.out,
                         "{indent}affine.if affine_set<({dims}) : ({all})>({operands}) {{"
                     );
                     let n = self.defined.len();
-                    self.all(body, &format!("{indent}  "));
+                    self.write_all(body, &format!("{indent}  "));
                     self.defined.truncate(n);
                     let _ = writeln!(self.out, "{indent}}}");
                 }
-                Code::Run { statement, ivs } => self.run(*statement, ivs, indent),
+                LoopCode::Statement { statement, ivs } => {
+                    self.write_statement(*statement, ivs, indent)
+                }
                 // With blocks of size 1, no elements are carried.
-                Code::Sum { .. } => {}
+                LoopCode::CarryingLoop { .. } => {}
             }
         }
     }
 
     /// Returns the name of the variable of a new loop: the name of an old variable that is equal to
     /// it in all statements, or a new name.
-    fn name(&self, column: usize, body: &[Code]) -> String {
+    fn name(&self, column: usize, body: &[LoopCode]) -> String {
         let mut runs = Vec::new();
-        collect(body, &mut runs);
+        collect_statements(body, &mut runs);
         let unit = |row: &Vec<i128>| {
             let (constant, coefficients) =
                 row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));
@@ -170,17 +175,17 @@ impl<'a> Text<'a> {
 
     fn fresh(&self, name: &str, suffix: &str) -> String {
         let mut at = 0;
-        let mut it = fresh(&self.around, name, suffix);
+        let mut it = fresh_name(&self.around, name, suffix);
         while self.defined.contains(&it) {
             at += 1;
-            it = fresh(&self.around, name, &format!("{suffix}_{at}"));
+            it = fresh_name(&self.around, name, &format!("{suffix}_{at}"));
         }
         it
     }
 
     /// Returns the dimensions and the operands of a map for the columns that rows use, and the
     /// dimension of each column.
-    fn inputs(&self, rows: &[Vec<i128>]) -> (String, String, Vec<String>) {
+    fn map_inputs(&self, rows: &[Vec<i128>]) -> (String, String, Vec<String>) {
         let (mut dims, mut operands) = (Vec::new(), Vec::new());
         let mut names = vec![String::new(); self.columns.len()];
         for (at, column) in self.columns.iter().enumerate() {
@@ -195,15 +200,15 @@ impl<'a> Text<'a> {
 
     /// Returns the lower or the exclusive upper bounds of a loop over a column.
     fn bounds(&self, rows: &[Vec<i128>], column: usize, is_low: bool) -> String {
-        let (dims, operands, names) = self.inputs(rows);
+        let (dims, operands, names) = self.map_inputs(rows);
         let bound = |row: &Vec<i128>| {
             let by = row[column].abs();
             if is_low {
                 let negated: Vec<i128> = row.iter().map(|it| -it).collect();
-                let rest = sum(&negated, Some(column), &names);
+                let rest = row_text(&negated, Some(column), &names);
                 if by == 1 { rest } else { format!("({rest}) ceildiv {by}") }
             } else {
-                let rest = sum(row, Some(column), &names);
+                let rest = row_text(row, Some(column), &names);
                 if by == 1 { format!("{rest} + 1") } else { format!("({rest}) floordiv {by} + 1") }
             }
         };
@@ -216,16 +221,16 @@ impl<'a> Text<'a> {
         format!("{word}affine_map<({dims}) -> ({})>({operands})", all.join(", "))
     }
 
-    fn run(&mut self, statement: usize, ivs: &[Vec<i128>], indent: &str) {
+    fn write_statement(&mut self, statement: usize, ivs: &[Vec<i128>], indent: &str) {
         let it = &self.nest.statements[statement];
         let mut lines = Vec::new();
         let mut names = Vec::new();
         for (&iv, row) in it.ivs.iter().zip(ivs) {
             let name = self.ir.value_text(iv);
             let rows = [row.clone()];
-            let (dims, operands, places) = self.inputs(&rows);
-            if operands != name || sum(row, None, &places) != "d0" {
-                let sum = sum(row, None, &places);
+            let (dims, operands, places) = self.map_inputs(&rows);
+            if operands != name || row_text(row, None, &places) != "d0" {
+                let sum = row_text(row, None, &places);
                 lines.push((
                     format!("affine.apply affine_map<({dims}) -> ({sum})>({operands})"),
                     Some(name.clone()),
@@ -252,7 +257,7 @@ impl<'a> Text<'a> {
             let text = match defines {
                 // The operands are variables of the new loops, which are not renamed.
                 Some(name) => format!("{} = {text}", new(&name)),
-                None => renamed(&text, &clashing, &new),
+                None => with_names_replaced(&text, &clashing, &new),
             };
             for line in text.lines() {
                 let _ = writeln!(self.out, "{indent}{}", line.trim());
@@ -295,18 +300,20 @@ fn comment(line: &str) -> Option<&str> {
 }
 
 /// Collects the statements in generated code, with the rows of their variables.
-fn collect<'a>(code: &'a [Code], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
+fn collect_statements<'a>(code: &'a [LoopCode], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
     for it in code {
         match it {
-            Code::Loop { body, .. } | Code::Guard { body, .. } => collect(body, out),
-            Code::Run { statement, ivs } => out.push((*statement, ivs)),
-            Code::Sum { .. } => {}
+            LoopCode::Loop { body, .. } | LoopCode::Guard { body, .. } => {
+                collect_statements(body, out)
+            }
+            LoopCode::Statement { statement, ivs } => out.push((*statement, ivs)),
+            LoopCode::CarryingLoop { .. } => {}
         }
     }
 }
 
 /// Returns a row as text, without the column `without`.
-fn sum(row: &[i128], without: Option<usize>, names: &[String]) -> String {
+fn row_text(row: &[i128], without: Option<usize>, names: &[String]) -> String {
     let mut out = String::new();
     let (constant, coefficients) = row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));
     let terms = coefficients.iter().enumerate().filter(|it| *it.1 != 0 && Some(it.0) != without);

@@ -8,7 +8,7 @@ use super::{check, show, tokens_of};
 use crate::Interner;
 
 #[test]
-fn unknown_ops_are_guessed_at() {
+fn unknown_ops_are_parsed_by_heuristics() {
     check(
         "%0 = foo.bar %a, %b#1 to %c {x = 1} : tensor<4xf32> to tensor<8xf32>",
         &expect![[r#"
@@ -160,7 +160,7 @@ fn attributes_of_operands_and_results_are_listed() {
 }
 
 #[test]
-fn expected_things_are_told_behind_the_token_before() {
+fn missing_tokens_are_reported_after_the_previous_token() {
     check(
         "%1 = arith.addi %0 %0 : i32",
         &expect![[r#"
@@ -240,7 +240,7 @@ fn aliases_are_defined() {
 fn a_guess_at_a_wrong_type_does_not_make_it_right_elsewhere() {
     let mut interner = Interner::default();
     let aliases = Aliases::default();
-    let mut out = Parsed::default();
+    let mut out = ParsedItem::default();
     for (text, n_problems) in [
         ("%0 = memref.realloc %m : memref<vector<0xf32>>", 0),
         ("%0 = foo.bar : vector<0xf32>", 0),
@@ -248,14 +248,15 @@ fn a_guess_at_a_wrong_type_does_not_make_it_right_elsewhere() {
         ("%0 = arith.addf %a, %a : vector<0xf32>", 1),
     ] {
         out.clear();
-        let mut env = Env { interner: &mut interner, aliases: &aliases, default_dialect: None };
+        let mut env =
+            GrammarEnv { interner: &mut interner, aliases: &aliases, default_dialect: None };
         parse_item(text, &tokens_of(text), &mut env, &mut out);
         assert_eq!(out.problems.len(), n_problems, "{text}");
     }
 }
 
 #[test]
-fn deep_nesting_is_a_problem_and_no_overflow() {
+fn deep_nesting_is_a_problem_and_does_not_overflow_the_stack() {
     let deep = format!("%1 = arith.constant {}", "[".repeat(100_000));
     assert!(show(&deep).contains("nested more than"));
     // A level of the grammar takes 40 kB of stack without optimization, and 3 kB with it.
@@ -275,7 +276,7 @@ fn deep_nesting_is_a_problem_and_no_overflow() {
 proptest::proptest! {
     /// No sequence of tokens makes the grammar panic.
     #[test]
-    fn any_tokens_are_read(
+    fn any_tokens_are_parsed_without_a_panic(
         words in proptest::collection::vec(0..WORDS.len(), 0..24),
         start in 0..STARTS.len(),
     ) {
@@ -416,7 +417,7 @@ fn literals_of_elements_have_shaped_types() {
 }
 
 #[test]
-fn an_unknown_escape_is_told_of_as_mlir_does() {
+fn an_unknown_escape_is_reported_like_in_mlir() {
     let message = "unknown escape in string literal".to_owned();
     for (text, place) in [
         ("module attributes {t.a = \"cr\\r\"} {}", "\\r"),

@@ -35,8 +35,9 @@ pub(super) fn tokens_of(text: &str) -> Vec<Token> {
 fn show(text: &str) -> String {
     let mut interner = Interner::default();
     let aliases = Aliases::default();
-    let mut env = Env { interner: &mut interner, aliases: &aliases, default_dialect: Some("func") };
-    let mut out = Parsed::default();
+    let mut env =
+        GrammarEnv { interner: &mut interner, aliases: &aliases, default_dialect: Some("func") };
+    let mut out = ParsedItem::default();
     parse_item(text, &tokens_of(text), &mut env, &mut out);
     let mut shown = String::new();
     let types = |interner: &Interner, list: &[Type]| {
@@ -50,7 +51,7 @@ fn show(text: &str) -> String {
         out.name.map_or("", |it| interner.str(it))
     );
     if !out.result_types.is_empty() {
-        let guessed = if out.guessed { " (guessed)" } else { "" };
+        let guessed = if out.is_guessed { " (guessed)" } else { "" };
         let _ = writeln!(shown, "  results: {}{guessed}", types(&interner, &out.result_types));
     }
     for it in &out.operands {
@@ -233,7 +234,7 @@ fn bytes_of_elements_are_read() {
 }
 
 #[test]
-fn elements_of_one_bit_are_said_as_booleans_whatever_their_sign() {
+fn one_bit_elements_of_any_sign_are_printed_as_booleans() {
     for (elements, ty) in [("[0, 1]", "2xui1"), ("[0, -1]", "2xsi1"), ("[false, true]", "2xui1")] {
         let shown = show(&format!("%0 = arith.constant dense<{elements}> : tensor<{ty}>"));
         assert!(shown.contains("value = dense<[false, true]>"), "{shown}");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::Source;
 
 /// The row and column of a byte, both starting at 1.
-fn place(text: &str, at: usize) -> String {
+fn row_and_column(text: &str, at: usize) -> String {
     let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
     format!("{}:{}", text[..at].matches('\n').count() + 1, text[start..at].chars().count() + 1)
 }
@@ -19,12 +19,13 @@ fn described(text: &str) -> String {
     let mut out = String::new();
     for it in &source.problems() {
         let advice = source.advice(it.0, &it.1, &it.2);
-        let _ = writeln!(out, "{} {}: {}", place(text, it.1.start), it.2.code, advice.message);
+        let _ =
+            writeln!(out, "{} {}: {}", row_and_column(text, it.1.start), it.2.code, advice.message);
         for (range, message) in advice.related {
-            let _ = writeln!(out, "  {}: {message}", place(text, range.start));
+            let _ = writeln!(out, "  {}: {message}", row_and_column(text, range.start));
         }
         let _ = writeln!(out, "  help: {}", advice.help.expect("every problem has help"));
-        for (n, it) in source.proven(&[it])[0].iter().enumerate() {
+        for (n, it) in source.proven_proposals(&[it])[0].iter().enumerate() {
             let kind = if it.is_sure { "fix" } else { "choice" };
             let _ = writeln!(out, "  {kind}: {}", it.title);
             if n > 0 {
@@ -55,7 +56,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_mistake_has_the_advice_that_its_page_shows() {
+fn advice_equals_the_recorded_pages() {
     let mut n_programs = 0;
     for path in files() {
         let page = std::fs::read_to_string(&path).expect("it is text");
@@ -85,8 +86,8 @@ fn every_mistake_has_the_advice_that_its_page_shows() {
 }
 
 #[test]
-fn advice_on_many_problems_looks_at_few_names() {
-    use crate::work::counted;
+fn advice_visits_a_bounded_number_of_names() {
+    use crate::work::count_steps_of;
     let body = |n: usize| {
         let mut text = "func.func @f(%a: i32) {\n".to_owned();
         for it in 0..n {
@@ -100,7 +101,7 @@ fn advice_on_many_problems_looks_at_few_names() {
         let source = Source::new(&text);
         let problems = source.problems();
         let (op, range, problem) = problems.last().expect("names are undefined");
-        let (advice, work) = counted(|| source.advice(*op, range, problem));
+        let (advice, work) = count_steps_of(|| source.advice(*op, range, problem));
         assert!(advice.help.is_some() && work > 100, "{work}");
         work
     };

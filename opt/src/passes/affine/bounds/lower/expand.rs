@@ -1,27 +1,27 @@
 //! Expansion of affine expressions into ops of `arith` on `index`.
 
-use noisy_syntax::affine::{Expr, Operator};
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::affine::{AffineExpr, AffineOperator};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Attr, AttrData, Ir, Type, Value};
 
 use crate::passes::affine::for_loop::index_attr;
-use crate::patterns::affine::maps::{Applied, exprs};
+use crate::patterns::affine::maps::{AppliedMap, exprs};
 
 /// Inserts ops at a point.
-pub(super) struct Expand<'a> {
+pub(super) struct ExprExpansion<'a> {
     pub(super) ir: &'a mut Ir,
-    pub(super) at: Point,
+    pub(super) at: InsertionPoint,
 }
 
 /// The predicates `slt` and `sle`.
 const BELOW: i128 = 2;
 const NOT_ABOVE: i128 = 3;
 
-impl Expand<'_> {
+impl ExprExpansion<'_> {
     /// Returns the results of a map as values.
-    pub(super) fn all(&mut self, it: &Applied) -> Result<Vec<Value>, &'static str> {
+    pub(super) fn expand_map(&mut self, it: &AppliedMap) -> Result<Vec<Value>, &'static str> {
         let (dims, symbols) = it.operands.split_at(it.map.n_dims as usize);
-        exprs(&it.map.body).iter().map(|expr| self.expr(expr, dims, symbols)).collect()
+        exprs(&it.map.body).iter().map(|expr| self.expand_expr(expr, dims, symbols)).collect()
     }
 
     fn insert(&mut self, new: NewOp) -> Value {
@@ -40,7 +40,7 @@ impl Expand<'_> {
     }
 
     pub(super) fn compare(&mut self, predicate: i128, a: Value, b: Value) -> Value {
-        let attr = self.ir.interner.attr(AttrData::Int { value: predicate, ty: Type::I64 });
+        let attr = self.ir.interner.intern_attr(AttrData::Int { value: predicate, ty: Type::I64 });
         let new = NewOp::new("arith.cmpi").operands(&[a, b]).attr("predicate", attr);
         self.insert(new.results(&[Type::I1]))
     }
@@ -50,28 +50,29 @@ impl Expand<'_> {
         self.insert(new.results(&[Type::INDEX]))
     }
 
-    fn expr(
+    fn expand_expr(
         &mut self,
-        expr: &Expr,
+        expr: &AffineExpr,
         dims: &[Value],
         symbols: &[Value],
     ) -> Result<Value, &'static str> {
         let (op, both) = match expr {
-            Expr::Const(value) => return Ok(self.number(*value)),
-            Expr::Dim(at) => return Ok(dims[*at as usize]),
-            Expr::Symbol(at) => return Ok(symbols[*at as usize]),
-            Expr::Binary(op, both) => (*op, both),
+            AffineExpr::Const(value) => return Ok(self.number(*value)),
+            AffineExpr::Dim(at) => return Ok(dims[*at as usize]),
+            AffineExpr::Symbol(at) => return Ok(symbols[*at as usize]),
+            AffineExpr::Binary(op, both) => (*op, both),
         };
-        let is_division = matches!(op, Operator::FloorDiv | Operator::CeilDiv | Operator::Mod);
-        if is_division && matches!(both.1, Expr::Const(by) if by <= 0) {
+        let is_division =
+            matches!(op, AffineOperator::FloorDiv | AffineOperator::CeilDiv | AffineOperator::Mod);
+        if is_division && matches!(both.1, AffineExpr::Const(by) if by <= 0) {
             return Err("division by a non-positive number");
         }
-        let a = self.expr(&both.0, dims, symbols)?;
-        let b = self.expr(&both.1, dims, symbols)?;
+        let a = self.expand_expr(&both.0, dims, symbols)?;
+        let b = self.expand_expr(&both.1, dims, symbols)?;
         Ok(match op {
-            Operator::Add => self.binary("arith.addi", a, b),
-            Operator::Mul => self.binary("arith.muli", a, b),
-            Operator::FloorDiv => {
+            AffineOperator::Add => self.binary("arith.addi", a, b),
+            AffineOperator::Mul => self.binary("arith.muli", a, b),
+            AffineOperator::FloorDiv => {
                 // If a < 0: -1 - (-1 - a) / b.
                 let (zero, minus) = (self.number(0), self.number(-1));
                 let is_negative = self.compare(BELOW, a, zero);
@@ -81,7 +82,7 @@ impl Expand<'_> {
                 let turned = self.binary("arith.subi", minus, quotient);
                 self.select(is_negative, turned, quotient)
             }
-            Operator::CeilDiv => {
+            AffineOperator::CeilDiv => {
                 // If a <= 0: -(-a / b), else (a - 1) / b + 1.
                 let (zero, one) = (self.number(0), self.number(1));
                 let is_low = self.compare(NOT_ABOVE, a, zero);
@@ -93,7 +94,7 @@ impl Expand<'_> {
                 let more = self.binary("arith.addi", quotient, one);
                 self.select(is_low, turned, more)
             }
-            Operator::Mod => {
+            AffineOperator::Mod => {
                 let rest = self.binary("arith.remsi", a, b);
                 let zero = self.number(0);
                 let is_negative = self.compare(BELOW, rest, zero);

@@ -8,13 +8,13 @@
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, TypeData, Value};
 
-use super::MOST_TRIPS;
+use super::MAX_TRIPS;
 use crate::rewrite::{Rewriter, operands, preorder};
 use noisy_analyses::facts::effects;
 
 /// The parts of an `scf.for`.
 #[derive(Clone, Debug)]
-struct For {
+struct ScfFor {
     op: Op,
     low: Value,
     high: Value,
@@ -24,7 +24,7 @@ struct For {
     body: Block,
 }
 
-impl For {
+impl ScfFor {
     fn of(ir: &Ir, op: Op) -> Option<Self> {
         if ir.op(op).kind != OpKind::ScfFor {
             return None;
@@ -55,7 +55,7 @@ impl For {
     }
 
     /// Returns the trip count if it is known.
-    fn trips(&self, rewriter: &Rewriter<'_>) -> Option<i128> {
+    fn trip_count(&self, rewriter: &Rewriter<'_>) -> Option<i128> {
         let of = |it| rewriter.int_of(it);
         let (low, high, step) = (of(self.low)?, of(self.high)?, of(self.step)?);
         let size = high.checked_sub(low)?.max(0);
@@ -75,8 +75,8 @@ pub(super) fn run(ir: &mut Ir, op: Op) {
         if done.contains(&op) {
             continue;
         }
-        let first = For::of(rewriter.ir, op);
-        let nest: Vec<For> =
+        let first = ScfFor::of(rewriter.ir, op);
+        let nest: Vec<ScfFor> =
             std::iter::successors(first, |it| it.only_inner(rewriter.ir)).collect();
         done.extend(nest.iter().map(|it| it.op));
         for band in bands(&rewriter, &nest).into_iter().rev() {
@@ -89,7 +89,7 @@ pub(super) fn run(ir: &mut Ir, op: Op) {
 
 /// Splits a nest into bands that can be merged: bounds and steps are defined outside of the band,
 /// and the product of the trip counts fits.
-fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
+fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [ScfFor]) -> Vec<&'a [ScfFor]> {
     let ir = &*rewriter.ir;
     let mut out = Vec::new();
     let mut start = 0;
@@ -100,7 +100,7 @@ fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
                 [it.low, it.high, it.step].iter().all(|v| effects::is_outside(ir, *v, outer));
             is_free && rewriter.int_of(it.step).is_some_and(|it| it > 0)
         });
-        if !goes_on || !fits(rewriter, &nest[start..=end]) {
+        if !goes_on || !has_fitting_trip_count(rewriter, &nest[start..=end]) {
             out.push(&nest[start..end]);
             start = end;
         }
@@ -109,59 +109,59 @@ fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
 }
 
 /// Returns true if the product of the trip counts fits into the type of the loops.
-fn fits(rewriter: &Rewriter<'_>, band: &[For]) -> bool {
+fn has_fitting_trip_count(rewriter: &Rewriter<'_>, band: &[ScfFor]) -> bool {
     let most = match rewriter.ir.interner.type_data(band[0].ty(rewriter.ir)) {
         TypeData::Index => None,
         TypeData::Int { width, .. } if *width <= 64 => Some((1_i128 << (width - 1)) - 1),
         _ => return false,
     };
-    let trips: Vec<_> = band.iter().map(|it| it.trips(rewriter)).collect();
+    let trips: Vec<_> = band.iter().map(|it| it.trip_count(rewriter)).collect();
     let known = trips.iter().flatten().map(|it| (*it).max(1));
     let product = known.into_iter().try_fold(1_i128, i128::checked_mul);
-    let limit = most.unwrap_or(i128::from(MOST_TRIPS));
+    let limit = most.unwrap_or(i128::from(MAX_TRIPS));
     (most.is_none() || trips.iter().all(Option::is_some)) && product.is_some_and(|it| it <= limit)
 }
 
 /// Returns true if the computed trip count of a loop is known to be nonnegative.
-fn is_never_negative(rewriter: &Rewriter<'_>, it: &For) -> bool {
+fn is_never_negative(rewriter: &Rewriter<'_>, it: &ScfFor) -> bool {
     let is_size = rewriter.defined_by(it.high, OpKind::MemrefDim).is_some();
-    it.trips(rewriter).is_some() || (is_size && rewriter.int_of(it.low) == Some(0))
+    it.trip_count(rewriter).is_some() || (is_size && rewriter.int_of(it.low) == Some(0))
 }
 
 /// Creates the trip count of a loop before an op.
-fn count(rewriter: &mut Rewriter<'_>, it: &For, before: Op) -> Value {
+fn create_trip_count(rewriter: &mut Rewriter<'_>, it: &ScfFor, before: Op) -> Value {
     let ty = it.ty(rewriter.ir);
     let counts_by_1 = rewriter.int_of(it.low) == Some(0) && rewriter.int_of(it.step) == Some(1);
     if counts_by_1 && rewriter.int_of(it.high).is_none_or(|it| it >= 0) {
         return it.high;
     }
-    if let Some(trips) = it.trips(rewriter) {
+    if let Some(trips) = it.trip_count(rewriter) {
         return rewriter.int(trips, ty, before);
     }
     let size = match rewriter.int_of(it.low) {
         Some(0) => it.high,
-        _ => rewriter.binary("arith.subi", it.high, it.low, before),
+        _ => rewriter.insert_binary("arith.subi", it.high, it.low, before),
     };
     match rewriter.int_of(it.step) {
         Some(1) => size,
-        _ => rewriter.binary("arith.ceildivsi", size, it.step, before),
+        _ => rewriter.insert_binary("arith.ceildivsi", size, it.step, before),
     }
 }
 
-fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
+fn coalesce(rewriter: &mut Rewriter<'_>, band: &[ScfFor]) {
     let (root, innermost) = (&band[0], &band[band.len() - 1]);
     let ty = root.ty(rewriter.ir);
     let mut counts = Vec::new();
     let mut unsure = 0;
     for it in band {
-        let mut own = count(rewriter, it, root.op);
+        let mut own = create_trip_count(rewriter, it, root.op);
         if !is_never_negative(rewriter, it) {
             unsure += 1;
             // If only one factor is negative, the product is not positive, and the loop does not
             // run.
             if unsure > 1 {
                 let zero = rewriter.int(0, ty, root.op);
-                own = rewriter.binary("arith.maxsi", own, zero, root.op);
+                own = rewriter.insert_binary("arith.maxsi", own, zero, root.op);
             }
         }
         counts.push(own);
@@ -170,7 +170,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
     let one = rewriter.int(1, ty, root.op);
     let mut product = counts[0];
     for &it in &counts[1..] {
-        product = rewriter.binary("arith.muli", product, it, root.op);
+        product = rewriter.insert_binary("arith.muli", product, it, root.op);
     }
     // Collect the uses before new ops use the variable of the first loop, too.
     let uses: Vec<_> = band.iter().map(|it| rewriter.ir.value(it.iv).uses.to_vec()).collect();
@@ -179,8 +179,8 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
     let mut rest = root.iv;
     let mut values = Vec::new();
     for &count in counts[1..].iter().rev() {
-        values.push(rewriter.binary("arith.remsi", rest, count, inner));
-        rest = rewriter.binary("arith.divsi", rest, count, inner);
+        values.push(rewriter.insert_binary("arith.remsi", rest, count, inner));
+        rest = rewriter.insert_binary("arith.divsi", rest, count, inner);
     }
     values.push(rest);
     values.reverse();
@@ -189,10 +189,10 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
             continue;
         }
         if rewriter.int_of(it.step) != Some(1) {
-            value = rewriter.binary("arith.muli", value, it.step, inner);
+            value = rewriter.insert_binary("arith.muli", value, it.step, inner);
         }
         if rewriter.int_of(it.low) != Some(0) {
-            value = rewriter.binary("arith.addi", value, it.low, inner);
+            value = rewriter.insert_binary("arith.addi", value, it.low, inner);
         }
         for (user, index) in uses {
             rewriter.set_operand(user, index as usize, value);
@@ -201,7 +201,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
     // Move the body of the innermost loop into the outermost one.
     let args = rewriter.ir.block(root.body).args.to_vec();
     let Some(last) = rewriter.ir.last_op(root.body) else { return };
-    rewriter.inline_block_but_end(innermost.body, inner, &args);
+    rewriter.inline_block_without_terminator(innermost.body, inner, &args);
     let Some(end) = rewriter.ir.last_op(innermost.body) else { return };
     let yielded = operands(rewriter.ir, end);
     rewriter.set_operands(last, &yielded);

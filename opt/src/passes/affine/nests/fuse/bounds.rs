@@ -6,42 +6,42 @@
 //! column gives a bound: the rest divided by c, rounded. *Law.* A bound is used only if no point of
 //! any conjunction violates it.
 
-use noisy_loops::{Body, Form, Joint, Quotients, Term};
+use noisy_loops::{FunctionBody, JointSystem, LinearForm, LinearTerm, Quotients};
 use noisy_polyhedra::{Budget, Conjunction};
 
-use super::slice::Pair;
+use super::slice::NestPair;
 
 /// A query for the bounds of a form over the points of a conjunction. The form is a column.
-pub(super) struct Asked<'a> {
-    pub(super) joint: Joint<'a>,
+pub(super) struct BoundQuery<'a> {
+    pub(super) joint: JointSystem<'a>,
     pub(super) column: usize,
     /// The kept columns, with their terms.
-    pub(super) kept: Vec<(usize, Term)>,
+    pub(super) kept: Vec<(usize, LinearTerm)>,
 }
 
 /// A proposed bound: a form and a divisor. The quotient is rounded down.
-pub(super) type Quotient = (Form, i128);
+pub(super) type ProposedBound = (LinearForm, i128);
 
-impl Asked<'_> {
+impl BoundQuery<'_> {
     /// Returns a query that keeps the terms of `side` with `is_kept`, and quotients of these terms.
     pub(super) fn new<'a>(
-        joint: Joint<'a>,
+        joint: JointSystem<'a>,
         column: usize,
         side: usize,
-        body: &Body,
-        is_kept: &dyn Fn(Term) -> bool,
-    ) -> Asked<'a> {
+        body: &FunctionBody,
+        is_kept: &dyn Fn(LinearTerm) -> bool,
+    ) -> BoundQuery<'a> {
         let kept = joint.terms_of(side).into_iter();
         let kept = kept.filter(|it| is_known(body, it.1, is_kept)).collect();
-        Asked { joint, column, kept }
+        BoundQuery { joint, column, kept }
     }
 
     /// Returns the lower and the upper bounds that shadows propose.
-    fn proposed(&self) -> Option<[Vec<Quotient>; 2]> {
+    fn proposed(&self) -> Option<[Vec<ProposedBound>; 2]> {
         let points = self.joint.conjunction()?;
         let is_gone = |at: &usize| *at != self.column && !self.kept.iter().any(|it| it.0 == *at);
         let gone: Vec<usize> = (0..points.n_vars()).filter(is_gone).collect();
-        let points = without(&points, &gone, false)?;
+        let points = eliminated(&points, &gone, false)?;
         let mut out = [Vec::new(), Vec::new()];
         let negated = |row: &Vec<i128>| row.iter().map(|it| -it).collect::<Vec<i128>>();
         let halves = points.equalities().iter().flat_map(|it| [it.clone(), negated(it)]);
@@ -52,9 +52,9 @@ impl Asked<'_> {
             }
             // The row is by * column + rest >= 0.
             let sign = -by.signum();
-            let mut rest = Form::constant(row[points.n_vars()].checked_mul(sign)?);
+            let mut rest = LinearForm::constant(row[points.n_vars()].checked_mul(sign)?);
             for &(at, term) in &self.kept {
-                rest = rest.plus(&Form::term(term), row[at].checked_mul(sign)?).ok()?;
+                rest = rest.plus(&LinearForm::term(term), row[at].checked_mul(sign)?).ok()?;
             }
             if by > 0 {
                 // Round up.
@@ -68,9 +68,9 @@ impl Asked<'_> {
 }
 
 /// Returns true if a term is kept, or is a quotient of kept terms.
-fn is_known(body: &Body, term: Term, is_kept: &dyn Fn(Term) -> bool) -> bool {
+fn is_known(body: &FunctionBody, term: LinearTerm, is_kept: &dyn Fn(LinearTerm) -> bool) -> bool {
     match term {
-        Term::Quotient(at) => {
+        LinearTerm::Quotient(at) => {
             body.quotients.get(at).form.terms.iter().all(|it| is_known(body, it.0, is_kept))
         }
         _ => is_kept(term),
@@ -79,7 +79,7 @@ fn is_known(body: &Body, term: Term, is_kept: &dyn Fn(Term) -> bool) -> bool {
 
 /// Returns the lower and the upper bounds that shadows propose for all queries, without duplicates.
 /// Bounds without divisions come first.
-pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
+pub(super) fn proposed(asked: &[BoundQuery<'_>]) -> Option<[Vec<ProposedBound>; 2]> {
     let mut out = [Vec::new(), Vec::new()];
     for it in asked {
         for (all, more) in out.iter_mut().zip(it.proposed()?) {
@@ -100,7 +100,10 @@ pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
 }
 
 /// Converts proposed bounds to forms, with quotients where the divisor is not 1.
-pub(super) fn divided(all: Vec<Quotient>, quotients: &mut Quotients) -> Option<Vec<Form>> {
+pub(super) fn to_forms(
+    all: Vec<ProposedBound>,
+    quotients: &mut Quotients,
+) -> Option<Vec<LinearForm>> {
     let mut out = Vec::new();
     for (form, by) in all {
         let form = if by == 1 { form } else { quotients.floor_div(&form, by).ok()? };
@@ -113,26 +116,29 @@ pub(super) fn divided(all: Vec<Quotient>, quotients: &mut Quotients) -> Option<V
 
 /// Returns true if a form is a lower (`is_low`) or an upper bound for all queries. The terms of the
 /// form are those of `side`.
-pub(super) fn holds(
-    asked: &[Asked<'_>],
+pub(super) fn is_bound(
+    asked: &[BoundQuery<'_>],
     side: usize,
-    form: &Form,
+    form: &LinearForm,
     is_low: bool,
     budget: &mut Budget,
 ) -> bool {
     asked.iter().all(|it| {
         let mut joint = it.joint.clone();
-        let beyond = joint.add();
+        let beyond = joint.add_column();
         // A violation is form - column >= 1, or column - form >= 1.
-        let is_named = joint.name(beyond, side, form).is_some();
-        is_named && joint.stays(it.column, beyond, is_low, budget)
+        let is_named = joint.add_definition(beyond, side, form).is_some();
+        is_named && joint.is_column_bounded(it.column, beyond, is_low, budget)
     })
 }
 
 /// Returns the lower bound of the closest pair of bounds with a constant difference, and the number
 /// of values from the lower to the upper bound.
-pub(super) fn closest<'f>(lows: &'f [Form], highs: &'f [Form]) -> Option<(&'f Form, i128)> {
-    let mut best: Option<(&Form, i128)> = None;
+pub(super) fn closest<'f>(
+    lows: &'f [LinearForm],
+    highs: &'f [LinearForm],
+) -> Option<(&'f LinearForm, i128)> {
+    let mut best: Option<(&LinearForm, i128)> = None;
     for low in lows {
         for high in highs {
             let apart = high.plus(low, -1).ok().and_then(|it| it.as_constant());
@@ -147,10 +153,14 @@ pub(super) fn closest<'f>(lows: &'f [Form], highs: &'f [Form]) -> Option<(&'f Fo
 
 /// Returns true if the projection of the points of all rows to a side contains all points of the
 /// first `n_rows` rows.
-pub(super) fn covers(joint: &Joint<'_>, n_rows: usize, side: usize) -> Option<bool> {
+pub(super) fn projection_contains(
+    joint: &JointSystem<'_>,
+    n_rows: usize,
+    side: usize,
+) -> Option<bool> {
     let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
-    let left = without(&all, &joint.columns_without(side), true)?;
-    let holds = |row: &[i128]| points.implies(row, &mut Pair::budget());
+    let left = eliminated(&all, &joint.columns_without(side), true)?;
+    let holds = |row: &[i128]| points.implies(row, &mut NestPair::budget());
     let is_zero =
         |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
     Some(left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero))
@@ -158,8 +168,8 @@ pub(super) fn covers(joint: &Joint<'_>, n_rows: usize, side: usize) -> Option<bo
 
 /// Eliminates columns of a conjunction. The rational shadow is a superset of the projection, the
 /// dark shadow is a subset. `None` if there are too many rows, or on overflow.
-fn without(points: &Conjunction, columns: &[usize], is_dark: bool) -> Option<Conjunction> {
-    const MOST_ROWS: usize = 300;
+fn eliminated(points: &Conjunction, columns: &[usize], is_dark: bool) -> Option<Conjunction> {
+    const MAX_ROWS: usize = 300;
     let mut out = points.clone();
     let mut left = columns.to_vec();
     while !left.is_empty() {
@@ -173,8 +183,8 @@ fn without(points: &Conjunction, columns: &[usize], is_dark: bool) -> Option<Con
         };
         let at = (0..left.len()).min_by_key(|&it| cost(&left[it]))?;
         let var = left.swap_remove(at);
-        out = if is_dark { out.dark_shadow(var)? } else { out.shadow(var)? };
-        if out.inequalities().len() > MOST_ROWS {
+        out = if is_dark { out.dark_shadow(var)? } else { out.rational_shadow(var)? };
+        if out.inequalities().len() > MAX_ROWS {
             return None;
         }
     }

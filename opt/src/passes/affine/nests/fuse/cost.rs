@@ -9,19 +9,24 @@
 use noisy_syntax::{Ir, Op, OpKind};
 use rustc_hash::FxHashMap;
 
-use crate::passes::affine::for_loop::For;
+use crate::passes::affine::for_loop::AffineFor;
 
 /// Trip counts that replace those of the loops.
-pub(super) type Trips = FxHashMap<Op, i128>;
+pub(super) type TripCounts = FxHashMap<Op, i128>;
 
 /// Returns the number of ops that a nest executes. `extra` adds ops to the body of a loop. `None`
 /// if a trip count is unknown, or on overflow.
-pub(super) fn n_ops(ir: &Ir, op: Op, trips: &Trips, extra: Option<(Op, i128)>) -> Option<i128> {
-    let it = For::of(ir, op)?;
+pub(super) fn n_executed_ops(
+    ir: &Ir,
+    op: Op,
+    trips: &TripCounts,
+    extra: Option<(Op, i128)>,
+) -> Option<i128> {
+    let it = AffineFor::of(ir, op)?;
     let mut all = 0_i128;
     for inner in ir.block_ops(it.body) {
         let n = match ir.op(inner).kind {
-            OpKind::AffineFor => n_ops(ir, inner, trips, extra)?,
+            OpKind::AffineFor => n_executed_ops(ir, inner, trips, extra)?,
             OpKind::AffineYield => 0,
             _ => 1,
         };

@@ -1,87 +1,94 @@
 //! The rewriting of a program by a fusion: copies the slice of the source into the target, and
 //! replaces memrefs that only the target uses then by small private ones.
 
-use noisy_loops::{Body, Form, Term};
-use noisy_syntax::affine::{Affine, Body as Exprs, Expr, Operator};
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_loops::{FunctionBody, LinearForm, LinearTerm};
+use noisy_syntax::affine::{Affine, AffineBody as Exprs, AffineExpr, AffineOperator};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{AttrData, Block, Dim, Ir, Op, OpKind, Sign, TypeData, Value};
 use rustc_hash::FxHashMap;
 
-use super::slice::{Pair, Slice};
-use crate::passes::affine::for_loop::{For, difference, map_attr, postorder, run_once, set_bounds};
-use crate::patterns::affine::maps::{Applied, applied};
-use crate::rewrite::{Rewriter, nested, operand};
+use super::slice::{NestPair, Slice};
+use crate::passes::affine::for_loop::{
+    AffineFor, difference, inline_if_single_trip, map_attr, postorder, set_bounds,
+};
+use crate::patterns::affine::maps::{AppliedMap, applied_map};
+use crate::rewrite::{Rewriter, nested_ops, operand};
 
 /// A memref that only the target uses. The accessed box of elements moves with the iterations.
-pub(super) struct Private {
+pub(super) struct PrivateMemref {
     pub(super) memref: Value,
     /// The first index and the size, per dimension.
-    pub(super) region: Vec<(Applied, i128)>,
+    pub(super) region: Vec<(AppliedMap, i128)>,
 }
 
 /// Returns a form over induction variables and symbols as a map with one result.
-pub(super) fn applied_form(body: &Body, form: &Form) -> Option<Applied> {
+pub(super) fn map_of_form(body: &FunctionBody, form: &LinearForm) -> Option<AppliedMap> {
     let mut operands = Vec::new();
     let expr = expr(body, form, &mut operands)?;
     let map = Affine { n_dims: operands.len() as u32, n_symbols: 0, body: Exprs::Map(vec![expr]) };
-    Some(Applied { map, operands })
+    Some(AppliedMap { map, operands })
 }
 
-fn expr(body: &Body, form: &Form, operands: &mut Vec<Value>) -> Option<Expr> {
-    let number = |it: i128| i64::try_from(it).ok().map(Expr::Const);
-    let mut out: Option<Expr> = None;
+fn expr(body: &FunctionBody, form: &LinearForm, operands: &mut Vec<Value>) -> Option<AffineExpr> {
+    let number = |it: i128| i64::try_from(it).ok().map(AffineExpr::Const);
+    let mut out: Option<AffineExpr> = None;
     for &(term, by) in &form.terms {
         let it = match term {
-            Term::Iv(at) => leaf(body.loops[at as usize].iv?, operands),
-            Term::Symbol(value) | Term::Local(value) => leaf(value, operands),
-            Term::Quotient(at) => {
+            LinearTerm::Iv(at) => leaf(body.loops[at as usize].iv?, operands),
+            LinearTerm::Symbol(value) | LinearTerm::Local(value) => leaf(value, operands),
+            LinearTerm::Quotient(at) => {
                 let it = body.quotients.get(at);
                 let inner = expr(body, &it.form, operands)?;
-                Expr::binary(Operator::FloorDiv, inner, number(it.by)?)
+                AffineExpr::binary(AffineOperator::FloorDiv, inner, number(it.divisor)?)
             }
-            Term::Step(_) => return None,
+            LinearTerm::Step(_) => return None,
         };
-        let it = Expr::binary(Operator::Mul, it, number(by)?);
+        let it = AffineExpr::binary(AffineOperator::Mul, it, number(by)?);
         out = Some(match out {
-            Some(sum) => Expr::binary(Operator::Add, sum, it),
+            Some(sum) => AffineExpr::binary(AffineOperator::Add, sum, it),
             None => it,
         });
     }
     let constant = number(form.constant)?;
     Some(match out {
-        Some(sum) => Expr::binary(Operator::Add, sum, constant),
+        Some(sum) => AffineExpr::binary(AffineOperator::Add, sum, constant),
         None => constant,
     })
 }
 
-fn leaf(value: Value, operands: &mut Vec<Value>) -> Expr {
+fn leaf(value: Value, operands: &mut Vec<Value>) -> AffineExpr {
     let at = operands.iter().position(|it| *it == value).unwrap_or_else(|| {
         operands.push(value);
         operands.len() - 1
     });
-    Expr::Dim(at as u32)
+    AffineExpr::Dim(at as u32)
 }
 
 /// Joins several maps into one with all of their results.
-fn all_of(maps: Vec<Applied>) -> Option<Applied> {
+fn join_all(maps: Vec<AppliedMap>) -> Option<AppliedMap> {
     maps.into_iter().reduce(|a, b| a.joined(&b))
 }
 
 /// Copies the slice of the source to the start of the body of the loop of the target for which it
 /// was computed. `None`, without a change, on overflow.
-pub(super) fn copy_part(ir: &mut Ir, pair: &Pair, slice: &Slice, source: Op) -> Option<()> {
+pub(super) fn copy_slice(ir: &mut Ir, pair: &NestPair, slice: &Slice, source: Op) -> Option<()> {
     let body = &pair.body;
     let mut bounds = Vec::new();
     for (at, it) in slice.bounds.iter().enumerate() {
-        let forms = |all: &[Form], more: i128| -> Option<Applied> {
-            let all = all.iter().map(|it| applied_form(body, &it.offset(more).ok()?));
-            Some(all_of(all.collect::<Option<_>>()?)?.canonical(ir))
+        let forms = |all: &[LinearForm], more: i128| -> Option<AppliedMap> {
+            let all = all.iter().map(|it| map_of_form(body, &it.offset(more).ok()?));
+            Some(join_all(all.collect::<Option<_>>()?)?.canonical(ir))
         };
         let own = body.loops[it.loop_ as usize].iv?;
-        bounds.push((own, forms(&it.low, 0)?, forms(&it.high, 1)?, pair.is_inside(slice, at)));
+        bounds.push((
+            own,
+            forms(&it.low, 0)?,
+            forms(&it.high, 1)?,
+            pair.implies_loop_bounds(slice, at),
+        ));
     }
     let last = body.loops[*slice.target.last()? as usize].op;
-    let at = Point::Start(For::of(ir, last)?.body);
+    let at = InsertionPoint::Start(AffineFor::of(ir, last)?.body);
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
     let copy = Rewriter::new(ir).clone_op(source, at, &mut values);
     let mut loops = Vec::new();
@@ -90,23 +97,23 @@ pub(super) fn copy_part(ir: &mut Ir, pair: &Pair, slice: &Slice, source: Op) -> 
         let (low, high) = if stands_alone {
             (low, high)
         } else {
-            (low.joined(&it.low).canonical(ir), high.joined(&it.high).canonical(ir))
+            (low.joined(&it.lower).canonical(ir), high.joined(&it.upper).canonical(ir))
         };
         set_bounds(ir, &it, &low, &high, it.step);
         loops.push(it.op);
     }
     for op in postorder(ir, copy) {
         if loops.contains(&op) {
-            run_once(ir, op);
+            inline_if_single_trip(ir, op);
         }
     }
     Some(())
 }
 
 /// Returns the loop of an induction variable.
-fn loop_of(ir: &Ir, iv: Value) -> Option<For> {
+fn loop_of(ir: &Ir, iv: Value) -> Option<AffineFor> {
     let noisy_syntax::Def::Argument(block, _) = ir.value(iv).def else { return None };
-    For::of(ir, ir.region(ir.block(block).region).parent?)
+    AffineFor::of(ir, ir.region(ir.block(block).region).parent?)
 }
 
 /// Replaces a memref in a nest by a private one, which is allocated at the start of the block
@@ -114,7 +121,7 @@ fn loop_of(ir: &Ir, iv: Value) -> Option<For> {
 pub(super) fn privatize(
     ir: &mut Ir,
     nest: Op,
-    it: &Private,
+    it: &PrivateMemref,
     top: Block,
     space: Option<i64>,
 ) -> Option<()> {
@@ -129,15 +136,16 @@ pub(super) fn privatize(
         |it: &noisy_syntax::Attr| !matches!(ir.interner.attr_data(*it), AttrData::Affine(_));
     let mut rest: Vec<noisy_syntax::Attr> = rest.iter().copied().filter(is_space).collect();
     if let Some(space) = space {
-        let wide = ir.interner.ty(TypeData::Int { width: 64, sign: Sign::Signless });
-        rest = vec![ir.interner.attr(AttrData::Int { value: space.into(), ty: wide })];
+        let wide = ir.interner.intern_type(TypeData::Int { width: 64, sign: Sign::Signless });
+        rest = vec![ir.interner.intern_attr(AttrData::Int { value: space.into(), ty: wide })];
     }
-    let ty = ir.interner.ty(TypeData::MemRef { dims: Some(dims?), element, rest: rest.into() });
+    let ty =
+        ir.interner.intern_type(TypeData::MemRef { dims: Some(dims?), element, rest: rest.into() });
     let sizes = no_segments(ir);
     let new = NewOp::new("memref.alloc").results(&[ty]).attr("operandSegmentSizes", sizes);
-    let alloc = ir.insert(new, Point::Start(top));
+    let alloc = ir.insert(new, InsertionPoint::Start(top));
     let own = ir.op(alloc).results[0];
-    for op in nested(ir, nest) {
+    for op in nested_ops(ir, nest) {
         let at = match ir.op(op).kind {
             OpKind::AffineLoad => 0,
             OpKind::AffineStore => 1,
@@ -146,19 +154,19 @@ pub(super) fn privatize(
         if operand(ir, op, at) != Some(it.memref) {
             continue;
         }
-        let map = applied(ir, op, "map", at + 1)?;
+        let map = applied_map(ir, op, "map", at + 1)?;
         let Exprs::Map(results) = &map.map.body else { continue };
         let mut indices = Vec::new();
         for (expr, (start, _)) in results.iter().zip(&it.region) {
             let one = Affine { body: Exprs::Map(vec![expr.clone()]), ..map.map };
-            let index = Applied { map: one, operands: map.operands.clone() };
+            let index = AppliedMap { map: one, operands: map.operands.clone() };
             indices.push(difference(&index, start).canonical(ir));
         }
-        let empty = Applied {
+        let empty = AppliedMap {
             map: Affine { n_dims: 0, n_symbols: 0, body: Exprs::Map(Vec::new()) },
             operands: Vec::new(),
         };
-        let index = all_of(indices).map_or(empty, |it| it.canonical(ir));
+        let index = join_all(indices).map_or(empty, |it| it.canonical(ir));
         let attr = map_attr(ir, &index.map);
         ir.set_attr(op, "map", attr);
         let mut all: Vec<Value> = (0..at).filter_map(|it| operand(ir, op, it)).collect();
@@ -170,9 +178,9 @@ pub(super) fn privatize(
 }
 
 fn no_segments(ir: &mut Ir) -> noisy_syntax::Attr {
-    let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
-    let zero = ir.interner.attr(AttrData::Int { value: 0, ty: element });
-    ir.interner.attr(AttrData::DenseArray { element, values: vec![zero, zero].into() })
+    let element = ir.interner.intern_type(TypeData::Int { width: 32, sign: Sign::Signless });
+    let zero = ir.interner.intern_attr(AttrData::Int { value: 0, ty: element });
+    ir.interner.intern_attr(AttrData::DenseArray { element, values: vec![zero, zero].into() })
 }
 
 /// Erases the unused allocations among the given memrefs, which must be distinct.
@@ -192,5 +200,5 @@ pub(super) fn element_bytes(ir: &Ir, memref: Value) -> i128 {
     let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
         return 8;
     };
-    ir.interner.bits(*element).map_or(8, |it| i128::from(it.div_ceil(8)))
+    ir.interner.bit_width(*element).map_or(8, |it| i128::from(it.div_ceil(8)))
 }

@@ -11,7 +11,7 @@
 //!
 //! *Law.* `block.rs` checks the order of ops in the block, and `slice.rs` that the slices compute
 //! the same results. If a check is not certain, the nests are not fused. *Cost.* Each fusion
-//! analyzes the function again. There are at most [`MOST_FUSIONS`] fusions.
+//! analyzes the function again. There are at most [`MAX_FUSIONS`] fusions.
 
 mod block;
 mod bounds;
@@ -20,19 +20,19 @@ mod emit;
 mod region;
 mod slice;
 
-use noisy_loops::Aliasing;
-use noisy_syntax::rewrite::Point;
+use noisy_loops::AliasAssumptions;
+use noisy_syntax::rewrite::InsertionPoint;
 use noisy_syntax::{Block as Id, Ir, Op, OpKind, Value};
 
-use self::block::Block;
-use self::cost::{Trips, n_ops};
-use self::emit::{Private, applied_form, copy_part, element_bytes, erase_unused, privatize};
-use self::slice::{Pair, Slice};
-use crate::passes::affine::for_loop::{For, perfect_nest};
+use self::block::BlockOrder;
+use self::cost::{TripCounts, n_executed_ops};
+use self::emit::{PrivateMemref, copy_slice, element_bytes, erase_unused, map_of_form, privatize};
+use self::slice::{NestPair, Slice};
+use crate::passes::affine::for_loop::{AffineFor, perfect_nest};
 use crate::passes::affine::legal;
 use crate::passes::affine::nests::permute::{is_rectangular, permute};
-use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::{Rewriter, nested};
+use crate::passes::{OptionInfo, OptionKind, PassContext, PassFailure, PassInfo, PassOptions};
+use crate::rewrite::{Rewriter, nested_ops};
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-fusion",
@@ -75,12 +75,12 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 /// Maximum number of fusions in a function.
-const MOST_FUSIONS: usize = 200;
+const MAX_FUSIONS: usize = 200;
 
 /// Maximum number of ops of a block, because all pairs are compared.
-const MOST_OPS: usize = 2000;
+const MAX_OPS: usize = 2000;
 
-fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), PassFailure> {
     let mode = options.text("mode");
     let (producers, siblings) = (mode != "sibling", mode != "producer");
     let tolerance: f64 = options.text("fusion-compute-tolerance").parse().unwrap_or(0.3);
@@ -92,35 +92,35 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         tolerance,
         space: options.int("fusion-fast-mem-space").filter(|it| *it > 0),
         threshold: i128::from(kib) * 1024,
-        left: MOST_FUSIONS,
-        memrefs: Vec::new(),
-        kept: Vec::new(),
+        n_left: MAX_FUSIONS,
+        replaced_memrefs: Vec::new(),
+        unerased_pairs: Vec::new(),
     };
     for block in blocks(cx.ir, op) {
         match (producers, siblings) {
             (true, true) => {
-                fusion.producers(cx.ir, block, 1);
-                fusion.siblings(cx.ir, block);
-                fusion.producers(cx.ir, block, usize::MAX);
-                fusion.siblings(cx.ir, block);
+                fusion.fuse_producers(cx.ir, block, 1);
+                fusion.fuse_siblings(cx.ir, block);
+                fusion.fuse_producers(cx.ir, block, usize::MAX);
+                fusion.fuse_siblings(cx.ir, block);
             }
-            (true, false) => fusion.producers(cx.ir, block, usize::MAX),
-            (false, _) => fusion.siblings(cx.ir, block),
+            (true, false) => fusion.fuse_producers(cx.ir, block, usize::MAX),
+            (false, _) => fusion.fuse_siblings(cx.ir, block),
         }
     }
-    erase_unused(cx.ir, &fusion.memrefs);
+    erase_unused(cx.ir, &fusion.replaced_memrefs);
     Ok(())
 }
 
 /// Returns the blocks in a function with at least two loops, inner blocks first.
 fn blocks(ir: &Ir, function: Op) -> Vec<Id> {
     let mut out = Vec::new();
-    for op in [function].into_iter().chain(nested(ir, function)) {
+    for op in [function].into_iter().chain(nested_ops(ir, function)) {
         for &(_, region) in &ir.op(op).regions {
             for block in ir.blocks(region) {
                 let ops: Vec<Op> = ir.block_ops(block).collect();
                 let n_loops = ops.iter().filter(|&&it| ir.op(it).kind == OpKind::AffineFor).count();
-                if n_loops >= 2 && ops.len() <= MOST_OPS {
+                if n_loops >= 2 && ops.len() <= MAX_OPS {
                     out.push(block);
                 }
             }
@@ -133,26 +133,26 @@ fn blocks(ir: &Ir, function: Op) -> Vec<Id> {
 struct Fusion {
     function: Op,
     /// The assumptions about aliasing of memrefs.
-    aliasing: Aliasing,
+    aliasing: AliasAssumptions,
     is_maximal: bool,
     /// The maximum additional computation, as a fraction of the old computation.
     tolerance: f64,
     /// The memory space for private memrefs of at most `threshold` bytes.
     space: Option<i64>,
     threshold: i128,
-    left: usize,
+    n_left: usize,
     /// The memrefs that private ones replaced, at least in part.
-    memrefs: Vec<Value>,
+    replaced_memrefs: Vec<Value>,
     /// The fused sources and targets whose source was not erased. They are fused only once.
-    kept: Vec<(Op, Op)>,
+    unerased_pairs: Vec<(Op, Op)>,
 }
 
 /// A source and a target, by index in the block, with their analysis.
-struct Candidate<'a> {
-    block: &'a Block,
+struct FusionCandidate<'a> {
+    block: &'a BlockOrder,
     source: usize,
     target: usize,
-    pair: Pair,
+    pair: NestPair,
 }
 
 impl Fusion {
@@ -163,50 +163,50 @@ impl Fusion {
         out
     }
 
-    fn read(&self, ir: &Ir, block: Id) -> Option<Block> {
-        let read = Block::new(ir, self.function, block, self.aliasing);
+    fn analyze_block(&self, ir: &Ir, block: Id) -> Option<BlockOrder> {
+        let read = BlockOrder::new(ir, self.function, block, self.aliasing);
         (!read.has_other_regions(ir)).then_some(read)
     }
 
     /// Fuses sources into targets that read their results, if at most `most_users` ops read the
     /// results.
-    fn producers(&mut self, ir: &mut Ir, block: Id, most_users: usize) {
-        if self.read(ir, block).is_none() {
+    fn fuse_producers(&mut self, ir: &mut Ir, block: Id, most_users: usize) {
+        if self.analyze_block(ir, block).is_none() {
             return;
         }
         for target in Self::targets(ir, block) {
             if !ir.is_alive(target) {
                 continue;
             }
-            sink_sequential(ir, target, self.aliasing);
-            while self.left > 0 && self.fuse_producer(ir, block, target, most_users) {
-                self.left -= 1;
+            move_parallel_loops_out(ir, target, self.aliasing);
+            while self.n_left > 0 && self.fuse_producer(ir, block, target, most_users) {
+                self.n_left -= 1;
             }
         }
     }
 
     /// Fuses the nearest possible source into a target. Returns false if there is none.
     fn fuse_producer(&mut self, ir: &mut Ir, block: Id, target: Op, most_users: usize) -> bool {
-        let Some(read) = self.read(ir, block) else { return false };
-        let Some(at) = read.place(target) else { return false };
+        let Some(read) = self.analyze_block(ir, block) else { return false };
+        let Some(at) = read.position(target) else { return false };
         let loaded = read.memrefs(at, false);
         for source in (0..at).rev() {
             let op = read.ops[source];
-            if !is_plain_loop(ir, op) || self.kept.contains(&(op, target)) {
+            if !is_plain_loop(ir, op) || self.unerased_pairs.contains(&(op, target)) {
                 continue;
             }
             let mut shared = read.memrefs(source, true);
             shared.retain(|it| loaded.contains(it));
             if shared.is_empty()
-                || shared.iter().any(|&it| read.users(source, it).len() > most_users)
+                || shared.iter().any(|&it| read.later_in_order(source, it).len() > most_users)
             {
                 continue;
             }
-            let Some(place) = read.insertion(ir, source, at) else { continue };
-            let Some(pair) = Pair::new(ir, self.function, op, target, self.aliasing) else {
+            let Some(place) = read.insertion_point(ir, source, at) else { continue };
+            let Some(pair) = NestPair::new(ir, self.function, op, target, self.aliasing) else {
                 continue;
             };
-            let candidate = Candidate { block: &read, source, target: at, pair };
+            let candidate = FusionCandidate { block: &read, source, target: at, pair };
             if self.fuse_slice(ir, block, candidate, &shared, place) {
                 return true;
             }
@@ -219,14 +219,14 @@ impl Fusion {
         &mut self,
         ir: &mut Ir,
         block: Id,
-        mut it: Candidate<'_>,
+        mut it: FusionCandidate<'_>,
         shared: &[Value],
         place: usize,
     ) -> bool {
-        let is_shared = |pair: &Pair, access: &usize| shared.contains(&pair.view(*access));
+        let is_shared = |pair: &NestPair, access: &usize| shared.contains(&pair.view(*access));
         let consumers: Vec<usize> =
             it.pair.target.iter().copied().filter(|at| is_shared(&it.pair, at)).collect();
-        let loops = it.pair.common(&consumers);
+        let loops = it.pair.common_loops(&consumers);
         let mut pairs = Vec::new();
         for &a in &it.pair.source {
             for &b in &it.pair.target {
@@ -243,7 +243,7 @@ impl Fusion {
         let is_store = |access: &usize| it.pair.is_store(*access) && is_shared(&it.pair, access);
         let stores: Vec<usize> = it.pair.source.iter().copied().filter(is_store).collect();
         let best = match stores[..] {
-            [store] if !self.is_maximal => self.best(ir, &mut it, &plans, store),
+            [store] if !self.is_maximal => self.best_plan(ir, &mut it, &plans, store),
             _ => plans.len().checked_sub(1),
         };
         let Some(plan) = best.map(|at| plans.swap_remove(at)) else { return false };
@@ -254,25 +254,27 @@ impl Fusion {
 
     /// Returns the index of the plan with the largest gain. Plans are sorted by depth; of equal
     /// gains, the deepest plan wins.
-    fn best(
+    fn best_plan(
         &self,
         ir: &Ir,
-        it: &mut Candidate<'_>,
-        plans: &[Plan],
+        it: &mut FusionCandidate<'_>,
+        plans: &[FusionPlan],
         access: usize,
     ) -> Option<usize> {
-        let size = |region: Option<Vec<(noisy_loops::Form, i128)>>| -> Option<i128> {
+        let size = |region: Option<Vec<(noisy_loops::LinearForm, i128)>>| -> Option<i128> {
             region?.iter().try_fold(1_i128, |all, it| all.checked_mul(it.1)).filter(|it| *it > 0)
         };
         let (source, target) = (it.block.ops[it.source], it.block.ops[it.target]);
-        let whole = size(it.pair.region(&[access], None))?;
-        let none = Trips::default();
-        let before =
-            n_ops(ir, source, &none, None)?.checked_add(n_ops(ir, target, &none, None)?)?;
+        let whole = size(it.pair.element_box(&[access], None))?;
+        let none = TripCounts::default();
+        let before = n_executed_ops(ir, source, &none, None)?
+            .checked_add(n_executed_ops(ir, target, &none, None)?)?;
         let mut best: Option<(usize, f64)> = None;
         for (at, plan) in plans.iter().enumerate().rev() {
             let Some(after) = it.n_ops(ir, &plan.slice) else { continue };
-            let Some(part) = size(it.pair.region(&[access], Some(&plan.slice))) else { continue };
+            let Some(part) = size(it.pair.element_box(&[access], Some(&plan.slice))) else {
+                continue;
+            };
             let more = after as f64 / before as f64 - 1.0;
             let gain = whole as f64 / part as f64;
             if more < self.tolerance && best.is_none_or(|it| gain > it.1) {
@@ -286,8 +288,8 @@ impl Fusion {
     fn apply(
         &mut self,
         ir: &mut Ir,
-        it: &Candidate<'_>,
-        plan: &Plan,
+        it: &FusionCandidate<'_>,
+        plan: &FusionPlan,
         place: usize,
         top: Id,
     ) -> bool {
@@ -296,20 +298,20 @@ impl Fusion {
         let mut private = Vec::new();
         for (memref, region) in &plan.private {
             let starts =
-                region.iter().map(|it_| Some((applied_form(&it.pair.body, &it_.0)?, it_.1)));
+                region.iter().map(|it_| Some((map_of_form(&it.pair.body, &it_.0)?, it_.1)));
             let Some(region) = starts.collect::<Option<Vec<_>>>() else { return false };
-            private.push(Private { memref: *memref, region });
+            private.push(PrivateMemref { memref: *memref, region });
         }
-        if copy_part(ir, &it.pair, &plan.slice, source).is_none() {
+        if copy_slice(ir, &it.pair, &plan.slice, source).is_none() {
             return false;
         }
         if at != target {
-            ir.move_op(target, Point::Before(at));
+            ir.move_op(target, InsertionPoint::Before(at));
         }
-        if plan.removes {
+        if plan.removes_source {
             Rewriter::new(ir).erase(source);
         } else {
-            self.kept.push((source, target));
+            self.unerased_pairs.push((source, target));
         }
         for it in &private {
             let n = it
@@ -318,29 +320,29 @@ impl Fusion {
                 .try_fold(element_bytes(ir, it.memref), |all, it| all.checked_mul(it.1));
             let space = self.space.filter(|_| n.is_some_and(|it| it <= self.threshold));
             privatize(ir, target, it, top, space);
-            if !self.memrefs.contains(&it.memref) {
-                self.memrefs.push(it.memref);
+            if !self.replaced_memrefs.contains(&it.memref) {
+                self.replaced_memrefs.push(it.memref);
             }
         }
         true
     }
 
     /// Fuses siblings, which read the same memref, into targets.
-    fn siblings(&mut self, ir: &mut Ir, block: Id) {
-        if self.read(ir, block).is_none() {
+    fn fuse_siblings(&mut self, ir: &mut Ir, block: Id) {
+        if self.analyze_block(ir, block).is_none() {
             return;
         }
         for target in Self::targets(ir, block) {
-            while self.left > 0 && ir.is_alive(target) && self.fuse_sibling(ir, block, target) {
-                self.left -= 1;
+            while self.n_left > 0 && ir.is_alive(target) && self.fuse_sibling(ir, block, target) {
+                self.n_left -= 1;
             }
         }
     }
 
     /// Fuses the first possible sibling into a target. Returns false if there is none.
     fn fuse_sibling(&mut self, ir: &mut Ir, block: Id, target: Op) -> bool {
-        let Some(read) = self.read(ir, block) else { return false };
-        let Some(at) = read.place(target) else { return false };
+        let Some(read) = self.analyze_block(ir, block) else { return false };
+        let Some(at) = read.position(target) else { return false };
         for memref in read.memrefs(at, false) {
             for source in 0..read.ops.len() {
                 let op = read.ops[source];
@@ -354,16 +356,16 @@ impl Fusion {
                 let stored = read.memrefs(source, true);
                 let is_fed = stored.iter().any(|it| {
                     read.memrefs(source, false).contains(it)
-                        && !read.earlier(source, *it).is_empty()
+                        && !read.earlier_in_order(source, *it).is_empty()
                 });
-                if stored.len() > 1 || is_fed || read.leads(ir, first, second) {
+                if stored.len() > 1 || is_fed || read.is_order_path(ir, first, second) {
                     continue;
                 }
-                let Some(place) = read.insertion(ir, first, second) else { continue };
-                let Some(pair) = Pair::new(ir, self.function, op, target, self.aliasing) else {
+                let Some(place) = read.insertion_point(ir, first, second) else { continue };
+                let Some(pair) = NestPair::new(ir, self.function, op, target, self.aliasing) else {
                     continue;
                 };
-                let candidate = Candidate { block: &read, source, target: at, pair };
+                let candidate = FusionCandidate { block: &read, source, target: at, pair };
                 if self.fuse_whole(ir, block, candidate, memref, place) {
                     return true;
                 }
@@ -378,11 +380,11 @@ impl Fusion {
         &mut self,
         ir: &mut Ir,
         block: Id,
-        mut it: Candidate<'_>,
+        mut it: FusionCandidate<'_>,
         memref: Value,
         place: usize,
     ) -> bool {
-        let loads = |pair: &Pair, all: &[usize]| -> Vec<usize> {
+        let loads = |pair: &NestPair, all: &[usize]| -> Vec<usize> {
             all.iter()
                 .copied()
                 .filter(|&at| !pair.is_store(at) && pair.view(at) == memref)
@@ -392,9 +394,9 @@ impl Fusion {
         let [load] = own[..] else { return false };
         let others = loads(&it.pair, &it.pair.target);
         let pairs: Vec<(usize, usize)> = others.iter().map(|&other| (load, other)).collect();
-        let sequential = sequential(ir, it.block.ops[it.source], self.aliasing);
+        let sequential = sequential_loops(ir, it.block.ops[it.source], self.aliasing);
         let Some(&first) = others.first() else { return false };
-        let loops = it.pair.path(first);
+        let loops = it.pair.inner_loops(first);
         let mut plans = Vec::new();
         for depth in 1..=loops.len() {
             let ops: Vec<u32> = it.pair.loops_of(&sequential);
@@ -403,16 +405,16 @@ impl Fusion {
                 continue;
             };
             let all = it.pair.source.clone();
-            if it.pair.allows(&slice, &|_| false, &|_| false, false)
-                && it.pair.runs_whole(&slice, &all)
+            if it.pair.is_legal(&slice, &|_| false, &|_| false, false)
+                && it.pair.is_covered_by_slices(&slice, &all)
             {
-                plans.push(Plan { slice, removes: true, private: Vec::new() });
+                plans.push(FusionPlan { slice, removes_source: true, private: Vec::new() });
             }
         }
         let best = if self.is_maximal {
             plans.len().checked_sub(1)
         } else {
-            self.best(ir, &mut it, &plans, load)
+            self.best_plan(ir, &mut it, &plans, load)
         };
         let Some(plan) = best.map(|at| plans.swap_remove(at)) else { return false };
         self.apply(ir, &it, &plan, place, block)
@@ -420,92 +422,98 @@ impl Fusion {
 }
 
 /// A legal fusion of two nests at a certain depth.
-struct Plan {
+struct FusionPlan {
     slice: Slice,
     /// True if the source is erased.
-    removes: bool,
+    removes_source: bool,
     /// The memrefs that only the target uses after the fusion, with the box of elements of an
     /// iteration.
-    private: Vec<(Value, Vec<(noisy_loops::Form, i128)>)>,
+    private: Vec<(Value, Vec<(noisy_loops::LinearForm, i128)>)>,
 }
 
-impl Candidate<'_> {
+impl FusionCandidate<'_> {
     /// Returns the fusion with a slice if it is legal.
-    fn plan(&mut self, slice: Slice, shared: &[Value]) -> Option<Plan> {
+    fn plan(&mut self, slice: Slice, shared: &[Value]) -> Option<FusionPlan> {
         let (block, source, target) = (self.block, self.source, self.target);
         let written = block.memrefs(source, true);
-        let is_fresh = |it: Value| block.is_own(it) && block.earlier(source, it).is_empty();
-        let is_seen = written
-            .iter()
-            .any(|&it| !block.is_own(it) || block.users(source, it).iter().any(|&it| it != target));
+        let is_fresh =
+            |it: Value| block.is_private(it) && block.earlier_in_order(source, it).is_empty();
+        let is_seen = written.iter().any(|&it| {
+            !block.is_private(it) || block.later_in_order(source, it).iter().any(|&it| it != target)
+        });
         let everything = self.pair.source.clone();
-        let removes =
-            (!is_seen && !self.pair.has_unknown) || self.pair.runs_whole(&slice, &everything);
+        let removes = (!is_seen && !self.pair.has_unknown)
+            || self.pair.is_covered_by_slices(&slice, &everything);
         let is_temporary = |it: Value| {
-            let is_alone = block.is_own(it)
-                && block.earlier(source, it).is_empty()
-                && block.users(source, it).is_empty();
+            let is_alone = block.is_private(it)
+                && block.earlier_in_order(source, it).is_empty()
+                && block.later_in_order(source, it).is_empty();
             is_alone && self.pair.is_temporary(&slice, it)
         };
-        if !self.pair.allows(&slice, &is_fresh, &is_temporary, !removes) {
+        if !self.pair.is_legal(&slice, &is_fresh, &is_temporary, !removes) {
             return None;
         }
         let is_stored = block.memrefs(target, true);
         let mut private = Vec::new();
         for &memref in shared {
-            let has_others = block.users(source, memref).iter().any(|&it| it != target);
-            if (!block.is_own(memref) && (removes || is_stored.contains(&memref)))
-                || !block.earlier(source, memref).is_empty()
-                || !block.users(target, memref).is_empty()
+            let has_others = block.later_in_order(source, memref).iter().any(|&it| it != target);
+            if (!block.is_private(memref) && (removes || is_stored.contains(&memref)))
+                || !block.earlier_in_order(source, memref).is_empty()
+                || !block.later_in_order(target, memref).is_empty()
                 || (removes && has_others)
-                || !self.pair.is_local(&slice.target, memref)
-                || !(block.is_own(memref) || self.pair.are_loads_covered(&slice, memref))
+                || !self.pair.has_no_carried_read(&slice.target, memref)
+                || !(block.is_private(memref) || self.pair.are_loads_covered(&slice, memref))
             {
                 continue;
             }
             let is_meant = |it: &usize| self.pair.view(*it) == memref;
             let both = self.pair.source.iter().chain(&self.pair.target).copied();
             let accesses: Vec<usize> = both.filter(is_meant).collect();
-            private.extend(self.pair.region(&accesses, Some(&slice)).map(|it| (memref, it)));
+            private.extend(self.pair.element_box(&accesses, Some(&slice)).map(|it| (memref, it)));
         }
         // If the source is not erased, only a private memref makes the fusion profitable.
-        (removes || !private.is_empty()).then_some(Plan { slice, removes, private })
+        (removes || !private.is_empty()).then_some(FusionPlan {
+            slice,
+            removes_source: removes,
+            private,
+        })
     }
 
     /// Returns the number of ops that the fused nest executes.
     fn n_ops(&self, ir: &Ir, slice: &Slice) -> Option<i128> {
-        let mut trips = Trips::default();
+        let mut trips = TripCounts::default();
         for it in &slice.bounds {
             let op = self.pair.body.loops[it.loop_ as usize].op;
             trips.insert(op, slice.trips(it.loop_)?);
         }
-        let part = n_ops(ir, self.block.ops[self.source], &trips, None)?;
+        let part = n_executed_ops(ir, self.block.ops[self.source], &trips, None)?;
         let last = self.pair.body.loops[*slice.target.last()? as usize].op;
-        n_ops(ir, self.block.ops[self.target], &Trips::default(), Some((last, part)))
+        n_executed_ops(ir, self.block.ops[self.target], &TripCounts::default(), Some((last, part)))
     }
 }
 
 /// Returns true if an op is a loop without `iter_args`.
 fn is_plain_loop(ir: &Ir, op: Op) -> bool {
-    ir.op(op).kind == OpKind::AffineFor && For::of(ir, op).is_some_and(|it| it.inits.is_empty())
+    ir.op(op).kind == OpKind::AffineFor
+        && AffineFor::of(ir, op).is_some_and(|it| it.inits.is_empty())
 }
 
 /// Returns the loops of a nest that are not known to be parallel.
-fn sequential(ir: &Ir, root: Op, aliasing: Aliasing) -> Vec<Op> {
+fn sequential_loops(ir: &Ir, root: Op, aliasing: AliasAssumptions) -> Vec<Op> {
     let body = legal::nest_of(ir, root);
     let legality = legal::legality(&body, aliasing);
-    let is_parallel = |it| legality.as_ref().is_some_and(|of| of.is_parallel(it).is_ok());
+    let is_parallel = |it| legality.as_ref().is_some_and(|of| of.check_parallel(it).is_ok());
     let all = (0..body.loops.len() as u32).filter(|&it| !is_parallel(it));
     all.map(|it| body.loops[it as usize].op).collect()
 }
 
 /// Moves the parallel loops of a perfect nest outwards, if that is legal.
-fn sink_sequential(ir: &mut Ir, root: Op, aliasing: Aliasing) {
+fn move_parallel_loops_out(ir: &mut Ir, root: Op, aliasing: AliasAssumptions) {
     let nest = perfect_nest(ir, root);
     if nest.len() < 2 || !is_rectangular(ir, &nest) {
         return;
     }
-    let sequential = sequential(ir, root, aliasing);
+    let sequential = sequential_loops(ir, root, aliasing);
     let (outside, inside): (Vec<usize>, Vec<usize>) =
         (0..nest.len()).partition(|&it| !sequential.contains(&nest[it].op));
     let order = [outside, inside].concat();
@@ -515,7 +523,7 @@ fn sink_sequential(ir: &mut Ir, root: Op, aliasing: Aliasing) {
     let body = legal::nest_of(ir, root);
     let Some(legality) = legal::legality(&body, aliasing) else { return };
     let band: Option<Vec<u32>> = nest.iter().map(|it| legality.loop_of(it.op)).collect();
-    if band.is_some_and(|band| legality.permutes(&band, &order).is_ok()) {
+    if band.is_some_and(|band| legality.check_permutation(&band, &order).is_ok()) {
         permute(ir, &nest, &order);
     }
 }

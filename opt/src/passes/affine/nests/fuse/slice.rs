@@ -19,24 +19,26 @@
 //! Reductions keep their order, because a slice runs in the order of the source. All checks are
 //! exact. If the budget is spent, the slices are not legal.
 
-use noisy_loops::{Aliasing, Body, Constraint, Form, Joint, Meeting, Term};
+use noisy_loops::{
+    AliasAssumptions, AliasRelation, Constraint, FunctionBody, JointSystem, LinearForm, LinearTerm,
+};
 use noisy_polyhedra::Budget;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::bounds::{Asked, covers, divided, holds, proposed};
+use super::bounds::{BoundQuery, is_bound, projection_contains, proposed, to_forms};
 use crate::passes::affine::legal;
 use crate::rewrite::{operand, preorder};
 use noisy_analyses::facts::effects;
 
 /// Maximum work for one query, in machine words (see [`Budget`]).
-const WORK: u64 = 500_000;
+const MAX_WORK: u64 = 500_000;
 
 /// Two nests of a block. Slices of the source may run in the target.
-pub(super) struct Pair {
-    pub(super) body: Body,
+pub(super) struct NestPair {
+    pub(super) body: FunctionBody,
     /// The loops around the block.
     pub(super) around: Vec<u32>,
-    /// The accesses of the source and of the target, as indices into [`Body::accesses`].
+    /// The accesses of the source and of the target, as indices into [`FunctionBody::accesses`].
     pub(super) source: Vec<usize>,
     pub(super) target: Vec<usize>,
     /// True if the source contains ops other than loads and stores that may have effects.
@@ -46,10 +48,10 @@ pub(super) struct Pair {
 /// The inclusive bounds of a loop of the source in a slice. The greatest of `low` and the least of
 /// `high` count.
 #[derive(Clone, Debug)]
-pub(super) struct Bounds {
+pub(super) struct SliceBounds {
     pub(super) loop_: u32,
-    pub(super) low: Vec<Form>,
-    pub(super) high: Vec<Form>,
+    pub(super) low: Vec<LinearForm>,
+    pub(super) high: Vec<LinearForm>,
 }
 
 /// A slice of the source for each iteration of the outer loops of the target.
@@ -57,16 +59,16 @@ pub(super) struct Bounds {
 pub(super) struct Slice {
     /// The outer loops of the target, outermost first.
     pub(super) target: Vec<u32>,
-    pub(super) bounds: Vec<Bounds>,
+    pub(super) bounds: Vec<SliceBounds>,
 }
 
-/// The sides of a [`Joint`]: an instance of the source, an instance of the target, and an iteration
+/// The sides of a [`JointSystem`]: an instance of the source, an instance of the target, and an iteration
 /// of the outer loops of the target.
-pub(super) const S: usize = 0;
-pub(super) const T: usize = 1;
-const X: usize = 2;
+pub(super) const SOURCE_SIDE: usize = 0;
+pub(super) const TARGET_SIDE: usize = 1;
+const ITERATION_SIDE: usize = 2;
 
-impl Pair {
+impl NestPair {
     /// Analyzes two nests of a block. `None` if they contain unsupported loops, accesses or
     /// effects.
     pub(super) fn new(
@@ -74,7 +76,7 @@ impl Pair {
         function: Op,
         source: Op,
         target: Op,
-        aliasing: Aliasing,
+        aliasing: AliasAssumptions,
     ) -> Option<Self> {
         let body = legal::body_of(ir, function);
         let (first, second) = (body.loop_of(source)?, body.loop_of(target)?);
@@ -90,7 +92,7 @@ impl Pair {
                 let is_affine =
                     matches!(ir.op(it.op).kind, OpKind::AffineLoad | OpKind::AffineStore);
                 let memref = operand(ir, it.op, usize::from(it.is_store));
-                is_affine && it.element.is_ok() && memref == Some(it.place.view)
+                is_affine && it.subscripts.is_ok() && memref == Some(it.memref.base)
             };
             all.iter().all(is_plain).then_some(all)
         };
@@ -118,12 +120,12 @@ impl Pair {
         for &a in &source_accesses {
             for &b in &all {
                 let (a, b) = (&body.accesses[a], &body.accesses[b]);
-                let is_fine = match a.place.meets(&b.place, aliasing) {
-                    Meeting::Never => true,
-                    Meeting::Same(depth) => {
-                        depth as usize <= around.len() && a.place.view == b.place.view
+                let is_fine = match a.memref.alias_relation(&b.memref, aliasing) {
+                    AliasRelation::NoAlias => true,
+                    AliasRelation::SameMemref(depth) => {
+                        depth as usize <= around.len() && a.memref.base == b.memref.base
                     }
-                    Meeting::Unknown => false,
+                    AliasRelation::Unknown => false,
                 };
                 if !is_fine && (a.is_store || b.is_store) {
                     return None;
@@ -146,7 +148,7 @@ impl Pair {
     }
 
     pub(super) fn view(&self, access: usize) -> Value {
-        self.body.accesses[access].place.view
+        self.body.accesses[access].memref.base
     }
 
     pub(super) fn is_store(&self, access: usize) -> bool {
@@ -154,13 +156,13 @@ impl Pair {
     }
 
     /// Returns the loops around an access, without those around the block.
-    pub(super) fn path(&self, access: usize) -> Vec<u32> {
+    pub(super) fn inner_loops(&self, access: usize) -> Vec<u32> {
         self.body.loops_around(self.body.accesses[access].scope)[self.around.len()..].to_vec()
     }
 
     /// Returns the common loops of accesses, without those around the block.
-    pub(super) fn common(&self, accesses: &[usize]) -> Vec<u32> {
-        let mut all = accesses.iter().map(|&it| self.path(it));
+    pub(super) fn common_loops(&self, accesses: &[usize]) -> Vec<u32> {
+        let mut all = accesses.iter().map(|&it| self.inner_loops(it));
         let Some(mut out) = all.next() else { return Vec::new() };
         for path in all {
             let n = out.iter().zip(&path).take_while(|(a, b)| a == b).count();
@@ -179,34 +181,34 @@ impl Pair {
         ops.iter().filter_map(|&it| self.body.loop_of(it)).collect()
     }
 
-    pub(super) fn element(&self, access: usize) -> &[Form] {
-        self.body.accesses[access].element.as_deref().unwrap_or_default()
+    pub(super) fn element(&self, access: usize) -> &[LinearForm] {
+        self.body.accesses[access].subscripts.as_deref().unwrap_or_default()
     }
 
     pub(super) fn budget() -> Budget {
-        Budget::new(WORK)
+        Budget::new(MAX_WORK)
     }
 
     /// Returns the domain of an access: a union of conjunctions.
-    pub(super) fn when(&self, access: usize) -> Option<Vec<Vec<&Constraint>>> {
-        self.body.pieces(self.body.accesses[access].scope)
+    pub(super) fn domain_of(&self, access: usize) -> Option<Vec<Vec<&Constraint>>> {
+        self.body.conjunctions(self.body.accesses[access].scope)
     }
 
     /// Returns the domain of the innermost of the given loops.
-    pub(super) fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
-        self.body.pieces(self.body.scope_of_loop(*loops.last()?))
+    pub(super) fn domain_of_loops(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
+        self.body.conjunctions(self.body.scope_of_loop(*loops.last()?))
     }
 
-    pub(super) fn joint(&self) -> Joint<'_> {
-        Joint::new(&self.body, &self.around)
+    pub(super) fn joint(&self) -> JointSystem<'_> {
+        JointSystem::new(&self.body, &self.around)
     }
 
     /// Returns true if there is no point with the domains of `sides` and the constraints that
     /// `more` adds; false also if this is unknown.
-    fn never(
+    fn has_no_instance(
         &self,
         sides: &[(usize, Vec<Vec<&Constraint>>)],
-        more: &dyn Fn(&mut Joint<'_>) -> Option<()>,
+        more: &dyn Fn(&mut JointSystem<'_>) -> Option<()>,
     ) -> bool {
         let mut all = vec![self.joint()];
         for (side, pieces) in sides {
@@ -214,7 +216,7 @@ impl Pair {
             for joint in &all {
                 for piece in pieces {
                     let mut joint = joint.clone();
-                    if joint.domain(*side, piece).is_none() {
+                    if joint.add_domain(*side, piece).is_none() {
                         return false;
                     }
                     next.push(joint);
@@ -223,7 +225,7 @@ impl Pair {
             all = next;
         }
         all.into_iter()
-            .all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
+            .all(|mut joint| more(&mut joint).is_some() && joint.has_no_point(&mut Self::budget()))
     }
 
     /// Returns true if an instance of the first access (S) and one of the second (T) certainly never
@@ -232,40 +234,47 @@ impl Pair {
         &self,
         (a, b): (usize, usize),
         of_x: Option<&Vec<Vec<&Constraint>>>,
-        more: &dyn Fn(&mut Joint<'_>) -> Option<()>,
+        more: &dyn Fn(&mut JointSystem<'_>) -> Option<()>,
     ) -> bool {
-        let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
-        let mut sides = vec![(S, of_a), (T, of_b)];
-        sides.extend(of_x.map(|it| (X, it.clone())));
-        self.never(&sides, &|joint| {
-            joint.meet([S, T], [self.element(a), self.element(b)])?;
+        let (Some(of_a), Some(of_b)) = (self.domain_of(a), self.domain_of(b)) else { return false };
+        let mut sides = vec![(SOURCE_SIDE, of_a), (TARGET_SIDE, of_b)];
+        sides.extend(of_x.map(|it| (ITERATION_SIDE, it.clone())));
+        self.has_no_instance(&sides, &|joint| {
+            joint.add_equal_elements(
+                [SOURCE_SIDE, TARGET_SIDE],
+                [self.element(a), self.element(b)],
+            )?;
             more(joint)
         })
     }
 
     /// Adds the constraints that an instance of an access on `side` is in the slice of the
     /// iteration on side `of`.
-    pub(super) fn is_in(
+    pub(super) fn add_membership(
         &self,
-        joint: &mut Joint<'_>,
+        joint: &mut JointSystem<'_>,
         access: usize,
         side: usize,
         slice: &Slice,
         of: usize,
     ) -> Option<()> {
-        for (form, sign, of_x) in self.memberships(access, slice) {
-            joint.put(&[(side, &form, sign), (of, of_x, -sign)], 0, false)?;
+        for (form, sign, of_x) in self.membership_conditions(access, slice) {
+            joint.add_constraint(&[(side, &form, sign), (of, of_x, -sign)], 0, false)?;
         }
         Some(())
     }
 
     /// Returns the conditions under which an instance of an access is in a slice: the variable of a
     /// loop, 1 for a lower or -1 for an upper bound, and the bound.
-    fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, &'s Form)> {
-        let path = self.path(access);
+    fn membership_conditions<'s>(
+        &self,
+        access: usize,
+        slice: &'s Slice,
+    ) -> Vec<(LinearForm, i128, &'s LinearForm)> {
+        let path = self.inner_loops(access);
         let mut out = Vec::new();
         for it in slice.bounds.iter().filter(|it| path.contains(&it.loop_)) {
-            let iv = Form::term(Term::Iv(it.loop_));
+            let iv = LinearForm::term(LinearTerm::Iv(it.loop_));
             out.extend(it.low.iter().map(|low| (iv.clone(), 1, low)));
             out.extend(it.high.iter().map(|high| (iv.clone(), -1, high)));
         }
@@ -274,33 +283,36 @@ impl Pair {
 
     /// Returns queries for the range of a loop of the source that the target needs. Each pair has
     /// an access of the source and an access of the target to the same memref.
-    fn questions<'s>(
+    fn loop_queries<'s>(
         &'s self,
         pairs: &[(usize, usize)],
         loop_: u32,
         target: &'s [u32],
-    ) -> Option<Vec<Asked<'s>>> {
+    ) -> Option<Vec<BoundQuery<'s>>> {
         let mut out = Vec::new();
-        let is_kept = move |term: Term| match term {
-            Term::Iv(it) => target.contains(&it) || self.around.contains(&it),
-            Term::Symbol(_) => true,
+        let is_kept = move |term: LinearTerm| match term {
+            LinearTerm::Iv(it) => target.contains(&it) || self.around.contains(&it),
+            LinearTerm::Symbol(_) => true,
             _ => false,
         };
         for &(a, b) in pairs {
-            for of_a in self.when(a)? {
-                for of_b in self.when(b)? {
+            for of_a in self.domain_of(a)? {
+                for of_b in self.domain_of(b)? {
                     let mut joint = self.joint();
-                    joint.domain(S, &of_a)?;
-                    joint.domain(T, &of_b)?;
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
-                    if joint.is_never(&mut Self::budget()) {
+                    joint.add_domain(SOURCE_SIDE, &of_a)?;
+                    joint.add_domain(TARGET_SIDE, &of_b)?;
+                    joint.add_equal_elements(
+                        [SOURCE_SIDE, TARGET_SIDE],
+                        [self.element(a), self.element(b)],
+                    )?;
+                    if joint.has_no_point(&mut Self::budget()) {
                         continue;
                     }
                     for &it in target {
-                        joint.column(T, Term::Iv(it))?;
+                        joint.column_of(TARGET_SIDE, LinearTerm::Iv(it))?;
                     }
-                    let column = joint.column(S, Term::Iv(loop_))?;
-                    out.push(Asked::new(joint, column, T, &self.body, &is_kept));
+                    let column = joint.column_of(SOURCE_SIDE, LinearTerm::Iv(loop_))?;
+                    out.push(BoundQuery::new(joint, column, TARGET_SIDE, &self.body, &is_kept));
                 }
             }
         }
@@ -318,45 +330,52 @@ impl Pair {
     ) -> Option<Slice> {
         let sources: Vec<usize> = pairs.iter().map(|it| it.0).collect();
         let mut bounds = Vec::new();
-        for loop_ in self.common(&sources) {
+        for loop_ in self.common_loops(&sources) {
             if free(loop_) || self.body.loops[loop_ as usize].step != Some(1) {
                 break;
             }
-            let found = proposed(&self.questions(pairs, loop_, target)?)?;
-            let [low, high] = found.map(|it| divided(it, &mut self.body.quotients));
-            let asked = self.questions(pairs, loop_, target)?;
+            let found = proposed(&self.loop_queries(pairs, loop_, target)?)?;
+            let [low, high] = found.map(|it| to_forms(it, &mut self.body.quotients));
+            let asked = self.loop_queries(pairs, loop_, target)?;
             if asked.is_empty() {
                 return None;
             }
             // Shadows are rational. They may miss that a variable of the source equals one of the
             // target, so propose these bounds as well.
-            let same = target.iter().map(|&it| Form::term(Term::Iv(it)));
-            let with_same = |all: Option<Vec<Form>>| all.map(|it| same.clone().chain(it).collect());
-            let (low, high): (Option<Vec<Form>>, Option<Vec<Form>>) =
+            let same = target.iter().map(|&it| LinearForm::term(LinearTerm::Iv(it)));
+            let with_same =
+                |all: Option<Vec<LinearForm>>| all.map(|it| same.clone().chain(it).collect());
+            let (low, high): (Option<Vec<LinearForm>>, Option<Vec<LinearForm>>) =
                 (with_same(low), with_same(high));
-            let fit = |all: Vec<Form>, is_low: bool| -> Vec<Form> {
-                let fits = |it: &Form| holds(&asked, T, it, is_low, &mut Self::budget());
-                let mut all: Vec<Form> = all.into_iter().filter(fits).collect();
-                self.thin(&mut all, target, is_low);
+            let fit = |all: Vec<LinearForm>, is_low: bool| -> Vec<LinearForm> {
+                let fits = |it: &LinearForm| {
+                    is_bound(&asked, TARGET_SIDE, it, is_low, &mut Self::budget())
+                };
+                let mut all: Vec<LinearForm> = all.into_iter().filter(fits).collect();
+                self.drop_implied(&mut all, target, is_low);
                 all
             };
             let (low, high) = (fit(low?, true), fit(high?, false));
             if low.is_empty() || high.is_empty() {
                 break;
             }
-            bounds.push(Bounds { loop_, low, high });
+            bounds.push(SliceBounds { loop_, low, high });
         }
         Some(Slice { target: target.to_vec(), bounds })
     }
 
     /// Drops bounds that another bound implies in all iterations of the target.
-    fn thin(&self, all: &mut Vec<Form>, target: &[u32], is_low: bool) {
-        let Some(pieces) = self.when_in(target) else { return };
-        let is_implied = |weak: &Form, strong: &Form| {
+    fn drop_implied(&self, all: &mut Vec<LinearForm>, target: &[u32], is_low: bool) {
+        let Some(pieces) = self.domain_of_loops(target) else { return };
+        let is_implied = |weak: &LinearForm, strong: &LinearForm| {
             // The weaker bound is implied if it never excludes more than the stronger one.
             let sign = if is_low { 1 } else { -1 };
-            self.never(&[(X, pieces.clone())], &|joint| {
-                joint.put(&[(X, weak, sign), (X, strong, -sign)], -1, false)
+            self.has_no_instance(&[(ITERATION_SIDE, pieces.clone())], &|joint| {
+                joint.add_constraint(
+                    &[(ITERATION_SIDE, weak, sign), (ITERATION_SIDE, strong, -sign)],
+                    -1,
+                    false,
+                )
             })
         };
         let mut at = all.len();
@@ -370,60 +389,76 @@ impl Pair {
     }
 
     /// Returns true if the bounds of a slice imply the bounds of the loop itself.
-    pub(super) fn is_inside(&self, slice: &Slice, at: usize) -> bool {
+    pub(super) fn implies_loop_bounds(&self, slice: &Slice, at: usize) -> bool {
         let it = &slice.bounds[at];
         let data = &self.body.loops[it.loop_ as usize];
         let (Some(lower), Some(upper)) = (&data.lower, &data.upper) else { return false };
-        let Some(pieces) = self.when_in(&slice.target) else { return false };
-        let iv = Form::term(Term::Iv(it.loop_));
+        let Some(pieces) = self.domain_of_loops(&slice.target) else { return false };
+        let iv = LinearForm::term(LinearTerm::Iv(it.loop_));
         let outside = lower.iter().map(|form| (form, 1)).chain(upper.iter().map(|form| (form, -1)));
         outside.into_iter().all(|(form, sign)| {
-            self.never(&[(X, pieces.clone())], &|joint| {
+            self.has_no_instance(&[(ITERATION_SIDE, pieces.clone())], &|joint| {
                 for it in &slice.bounds[..=at] {
-                    let iv = Form::term(Term::Iv(it.loop_));
+                    let iv = LinearForm::term(LinearTerm::Iv(it.loop_));
                     for low in &it.low {
-                        joint.put(&[(S, &iv, 1), (X, low, -1)], 0, false)?;
+                        joint.add_constraint(
+                            &[(SOURCE_SIDE, &iv, 1), (ITERATION_SIDE, low, -1)],
+                            0,
+                            false,
+                        )?;
                     }
                     for high in &it.high {
-                        joint.put(&[(S, &iv, -1), (X, high, 1)], 0, false)?;
+                        joint.add_constraint(
+                            &[(SOURCE_SIDE, &iv, -1), (ITERATION_SIDE, high, 1)],
+                            0,
+                            false,
+                        )?;
                     }
                 }
                 // A violation is a value below the lower bound, or at or above the upper bound.
-                joint.put(&[(S, form, sign), (S, &iv, -sign)], if sign > 0 { -1 } else { 0 }, false)
+                joint.add_constraint(
+                    &[(SOURCE_SIDE, form, sign), (SOURCE_SIDE, &iv, -sign)],
+                    if sign > 0 { -1 } else { 0 },
+                    false,
+                )
             })
         })
     }
 
-    /// Adds the constraint that the iteration on side `later` follows the one on side `first`, and
+    /// Adds the constraint that the iteration on side `add_later` follows the one on side `first`, and
     /// that the first difference is at `level`.
-    fn later(
-        joint: &mut Joint<'_>,
+    fn add_later(
+        joint: &mut JointSystem<'_>,
         loops: &[u32],
         level: usize,
         first: usize,
         later: usize,
     ) -> Option<()> {
         for (at, &loop_) in loops.iter().enumerate().take(level + 1) {
-            let iv = Form::term(Term::Iv(loop_));
+            let iv = LinearForm::term(LinearTerm::Iv(loop_));
             let is_last = at == level;
-            joint.put(&[(later, &iv, 1), (first, &iv, -1)], -i128::from(is_last), !is_last)?;
+            joint.add_constraint(
+                &[(later, &iv, 1), (first, &iv, -1)],
+                -i128::from(is_last),
+                !is_last,
+            )?;
         }
         Some(())
     }
 
     /// Returns true if the source may run in the slices. `is_fresh` is true if the content of a
-    /// memref before the source is unused. For `is_temporary`, see [`Pair::is_temporary`].
+    /// memref before the source is unused. For `is_temporary`, see [`NestPair::is_temporary`].
     /// `runs_before` is true if the source is not erased and also runs as a whole.
-    pub(super) fn allows(
+    pub(super) fn is_legal(
         &self,
         slice: &Slice,
         is_fresh: &dyn Fn(Value) -> bool,
         is_temporary: &dyn Fn(Value) -> bool,
         runs_before: bool,
     ) -> bool {
-        self.keeps_target(slice) && self.is_closed(slice, is_temporary) && {
-            let needs_once = self.has_unknown || self.reads_first(is_fresh);
-            !needs_once || (!runs_before && self.runs_once(slice))
+        self.keeps_order_with_target(slice) && self.is_closed(slice, is_temporary) && {
+            let needs_once = self.has_unknown || self.may_read_old_content(is_fresh);
+            !needs_once || (!runs_before && self.has_distinct_slices(slice))
         }
     }
 
@@ -436,13 +471,13 @@ impl Pair {
         let is_bounded = |it: &u32| slice.bounds.iter().any(|bounds| bounds.loop_ == *it);
         all.iter().filter(|&&it| !self.is_store(it)).all(|&load| {
             all.iter().any(|&store| {
-                let around = self.path(store);
+                let around = self.inner_loops(store);
                 self.is_store(store)
                     && store < load
-                    && self.path(load).starts_with(&around)
+                    && self.inner_loops(load).starts_with(&around)
                     && self.element(store) == self.element(load)
                     && all.iter().all(|&it| {
-                        self.path(it)
+                        self.inner_loops(it)
                             .iter()
                             .filter(|it| is_bounded(it))
                             .all(|it| around.contains(it))
@@ -453,21 +488,21 @@ impl Pair {
 
     /// Returns true if no instance of the source runs after an instance of the target that writes
     /// the same element.
-    fn keeps_target(&self, slice: &Slice) -> bool {
-        let Some(prefix) = self.when_in(&slice.target) else { return false };
-        self.meetings(&self.source, &self.target).all(|(a, b)| {
+    fn keeps_order_with_target(&self, slice: &Slice) -> bool {
+        let Some(prefix) = self.domain_of_loops(&slice.target) else { return false };
+        self.conflicting_pairs(&self.source, &self.target).all(|(a, b)| {
             !self.is_store(b)
                 || (0..slice.target.len()).all(|level| {
                     self.never_meet((a, b), Some(&prefix), &|joint| {
-                        self.is_in(joint, a, S, slice, X)?;
-                        Self::later(joint, &slice.target, level, T, X)
+                        self.add_membership(joint, a, SOURCE_SIDE, slice, ITERATION_SIDE)?;
+                        Self::add_later(joint, &slice.target, level, TARGET_SIDE, ITERATION_SIDE)
                     })
                 })
         })
     }
 
     /// Returns the pairs of accesses of one memref, one of them a store.
-    fn meetings<'s>(
+    fn conflicting_pairs<'s>(
         &'s self,
         a: &'s [usize],
         b: &'s [usize],
@@ -479,13 +514,17 @@ impl Pair {
     /// Returns true if instances of the source that access the same element are always in the same
     /// slices.
     fn is_closed(&self, slice: &Slice, is_temporary: &dyn Fn(Value) -> bool) -> bool {
-        let Some(prefix) = self.when_in(&slice.target) else { return false };
-        self.meetings(&self.source, &self.source).all(|(a, b)| {
+        let Some(prefix) = self.domain_of_loops(&slice.target) else { return false };
+        self.conflicting_pairs(&self.source, &self.source).all(|(a, b)| {
             is_temporary(self.view(a))
-                || self.memberships(b, slice).into_iter().all(|(iv, sign, bound)| {
+                || self.membership_conditions(b, slice).into_iter().all(|(iv, sign, bound)| {
                     self.never_meet((a, b), Some(&prefix), &|joint| {
-                        self.is_in(joint, a, S, slice, X)?;
-                        joint.put(&[(T, &iv, -sign), (X, bound, sign)], -1, false)
+                        self.add_membership(joint, a, SOURCE_SIDE, slice, ITERATION_SIDE)?;
+                        joint.add_constraint(
+                            &[(TARGET_SIDE, &iv, -sign), (ITERATION_SIDE, bound, sign)],
+                            -1,
+                            false,
+                        )
                     })
                 })
         })
@@ -493,20 +532,24 @@ impl Pair {
 
     /// Returns true if the source may read an element before it writes the element, and the content
     /// before the source may be used.
-    fn reads_first(&self, is_fresh: &dyn Fn(Value) -> bool) -> bool {
-        self.meetings(&self.source, &self.source).any(|(a, b)| {
+    fn may_read_old_content(&self, is_fresh: &dyn Fn(Value) -> bool) -> bool {
+        self.conflicting_pairs(&self.source, &self.source).any(|(a, b)| {
             if self.is_store(a) || !self.is_store(b) || is_fresh(self.view(a)) {
                 return false;
             }
-            let loops = self.common(&[a, b]);
+            let loops = self.common_loops(&[a, b]);
             let is_never = |level: usize| {
                 self.never_meet((a, b), None, &|joint| {
                     if level < loops.len() {
-                        return Self::later(joint, &loops, level, S, T);
+                        return Self::add_later(joint, &loops, level, SOURCE_SIDE, TARGET_SIDE);
                     }
                     loops.iter().try_for_each(|&it| {
-                        let iv = Form::term(Term::Iv(it));
-                        joint.put(&[(S, &iv, 1), (T, &iv, -1)], 0, true)
+                        let iv = LinearForm::term(LinearTerm::Iv(it));
+                        joint.add_constraint(
+                            &[(SOURCE_SIDE, &iv, 1), (TARGET_SIDE, &iv, -1)],
+                            0,
+                            true,
+                        )
                     })
                 })
             };
@@ -516,34 +559,41 @@ impl Pair {
     }
 
     /// Returns true if no instance of the source is in the slices of two different iterations.
-    fn runs_once(&self, slice: &Slice) -> bool {
-        let Some(prefix) = self.when_in(&slice.target) else { return false };
+    fn has_distinct_slices(&self, slice: &Slice) -> bool {
+        let Some(prefix) = self.domain_of_loops(&slice.target) else { return false };
         self.source.iter().all(|&a| {
-            let Some(of_a) = self.when(a) else { return false };
-            let sides = [(S, of_a), (T, prefix.clone()), (X, prefix.clone())];
+            let Some(of_a) = self.domain_of(a) else { return false };
+            let sides = [
+                (SOURCE_SIDE, of_a),
+                (TARGET_SIDE, prefix.clone()),
+                (ITERATION_SIDE, prefix.clone()),
+            ];
             (0..slice.target.len()).all(|level| {
-                self.never(&sides, &|joint| {
-                    self.is_in(joint, a, S, slice, T)?;
-                    self.is_in(joint, a, S, slice, X)?;
-                    Self::later(joint, &slice.target, level, T, X)
+                self.has_no_instance(&sides, &|joint| {
+                    self.add_membership(joint, a, SOURCE_SIDE, slice, TARGET_SIDE)?;
+                    self.add_membership(joint, a, SOURCE_SIDE, slice, ITERATION_SIDE)?;
+                    Self::add_later(joint, &slice.target, level, TARGET_SIDE, ITERATION_SIDE)
                 })
             })
         })
     }
 
     /// Returns true if each instance of the given accesses of the source is in a slice.
-    pub(super) fn runs_whole(&self, slice: &Slice, accesses: &[usize]) -> bool {
+    pub(super) fn is_covered_by_slices(&self, slice: &Slice, accesses: &[usize]) -> bool {
         let covered = |a: usize| -> Option<bool> {
-            let prefix = self.when_in(&slice.target)?;
-            let all = self.when(a)?;
+            let prefix = self.domain_of_loops(&slice.target)?;
+            let all = self.domain_of(a)?;
             Some(all.iter().all(|of_a| {
                 prefix.iter().any(|of_x| {
                     let mut joint = self.joint();
-                    let made = joint.domain(S, of_a).map(|()| joint.n_rows()).and_then(|n| {
-                        joint.domain(X, of_x)?;
-                        self.is_in(&mut joint, a, S, slice, X)?;
-                        covers(&joint, n, S)
-                    });
+                    let made = joint
+                        .add_domain(SOURCE_SIDE, of_a)
+                        .map(|()| joint.n_rows())
+                        .and_then(|n| {
+                            joint.add_domain(ITERATION_SIDE, of_x)?;
+                            self.add_membership(&mut joint, a, SOURCE_SIDE, slice, ITERATION_SIDE)?;
+                            projection_contains(&joint, n, SOURCE_SIDE)
+                        });
                     made.unwrap_or(false)
                 })
             }))
@@ -555,7 +605,7 @@ impl Pair {
     /// source writes in the slice of the same iteration.
     pub(super) fn are_loads_covered(&self, slice: &Slice, view: Value) -> bool {
         let covered = |b: usize| -> Option<bool> {
-            let of_b = self.when(b)?;
+            let of_b = self.domain_of(b)?;
             let mut all = of_b.iter();
             Some(all.all(|of_b| {
                 let stores =
@@ -563,14 +613,17 @@ impl Pair {
                 stores.into_iter().any(|&a| {
                     // In this query, the load is on side S and the store is on side T.
                     let is_covered = || -> Option<bool> {
-                        for of_a in self.when(a)? {
+                        for of_a in self.domain_of(a)? {
                             let mut joint = self.joint();
-                            joint.domain(S, of_b)?;
+                            joint.add_domain(SOURCE_SIDE, of_b)?;
                             let n = joint.n_rows();
-                            joint.domain(T, &of_a)?;
-                            joint.meet([T, S], [self.element(a), self.element(b)])?;
-                            self.is_in(&mut joint, a, T, slice, S)?;
-                            if covers(&joint, n, S)? {
+                            joint.add_domain(TARGET_SIDE, &of_a)?;
+                            joint.add_equal_elements(
+                                [TARGET_SIDE, SOURCE_SIDE],
+                                [self.element(a), self.element(b)],
+                            )?;
+                            self.add_membership(&mut joint, a, TARGET_SIDE, slice, SOURCE_SIDE)?;
+                            if projection_contains(&joint, n, SOURCE_SIDE)? {
                                 return Some(true);
                             }
                         }
@@ -586,14 +639,16 @@ impl Pair {
 
     /// Returns true if no load of a memref in the target reads a value that the target wrote in
     /// another iteration of the loops `target`.
-    pub(super) fn is_local(&self, target: &[u32], view: Value) -> bool {
+    pub(super) fn has_no_carried_read(&self, target: &[u32], view: Value) -> bool {
         let all: Vec<usize> =
             self.target.iter().copied().filter(|&it| self.view(it) == view).collect();
-        self.meetings(&all, &all).all(|(a, b)| {
+        self.conflicting_pairs(&all, &all).all(|(a, b)| {
             !self.is_store(a)
                 || self.is_store(b)
                 || (0..target.len()).all(|level| {
-                    self.never_meet((a, b), None, &|joint| Self::later(joint, target, level, S, T))
+                    self.never_meet((a, b), None, &|joint| {
+                        Self::add_later(joint, target, level, SOURCE_SIDE, TARGET_SIDE)
+                    })
                 })
         })
     }

@@ -6,11 +6,11 @@
 //! sums and products, all parts but the first have the neutral element. If the result is not used,
 //! the initial values do not matter.
 
-use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{AttrData, Ir, OpKind, Sign, TypeData, Value};
 use rustc_hash::FxHashSet;
 
-use crate::passes::affine::for_loop::For;
+use crate::passes::affine::for_loop::AffineFor;
 use crate::rewrite::operands;
 use noisy_analyses::facts::effects;
 
@@ -33,20 +33,32 @@ const SUMS: &[(&str, i128)] = &[("arith.addi", 0), ("arith.xori", 0), ("arith.mu
 const ROUNDED: &[&str] = &["arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf"];
 
 /// Returns the split of each value that a loop carries. `None` if a value cannot be split.
-pub(super) fn parts(ir: &Ir, it: &For) -> Option<Vec<SplitValue>> {
-    let yielded = operands(ir, it.end(ir));
+pub(super) fn split_values(ir: &Ir, it: &AffineFor) -> Option<Vec<SplitValue>> {
+    let yielded = operands(ir, it.terminator(ir));
     let results = &ir.op(it.op).results;
-    let all = it.carried(ir).into_iter().zip(yielded).zip(results);
-    all.map(|((carried, yielded), &result)| part(ir, it, carried, yielded, result)).collect()
+    let all = it.iter_args(ir).into_iter().zip(yielded).zip(results);
+    all.map(|((carried, yielded), &result)| split_value(ir, it, carried, yielded, result)).collect()
 }
 
-fn part(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<SplitValue> {
-    sum(ir, it, carried, yielded, result)
-        .or_else(|| is_for_nothing(ir, carried).then_some(SplitValue { name: None, neutral: None }))
+fn split_value(
+    ir: &Ir,
+    it: &AffineFor,
+    carried: Value,
+    yielded: Value,
+    result: Value,
+) -> Option<SplitValue> {
+    split_reduction(ir, it, carried, yielded, result)
+        .or_else(|| is_dead(ir, carried).then_some(SplitValue { name: None, neutral: None }))
 }
 
 /// Splits a value with a single use in the body, by an op whose result is only yielded.
-fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<SplitValue> {
+fn split_reduction(
+    ir: &Ir,
+    it: &AffineFor,
+    carried: Value,
+    yielded: Value,
+    result: Value,
+) -> Option<SplitValue> {
     let [(adds, _)] = ir.value(carried).uses[..] else { return None };
     let is_all = ir.op(adds).results[..] == [yielded]
         && ir.value(yielded).uses.len() == 1
@@ -67,7 +79,7 @@ fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Opti
 }
 
 /// Returns true if only unused values depend on a value, also through loops and conditions.
-fn is_for_nothing(ir: &Ir, value: Value) -> bool {
+fn is_dead(ir: &Ir, value: Value) -> bool {
     let mut seen = FxHashSet::default();
     let mut left = vec![value];
     while let Some(value) = left.pop() {
@@ -78,16 +90,16 @@ fn is_for_nothing(ir: &Ir, value: Value) -> bool {
             let data = ir.op(user);
             match data.kind {
                 OpKind::AffineFor => {
-                    let Some(it) = For::of(ir, user) else { return false };
-                    let first = it.low.operands.len() + it.high.operands.len();
+                    let Some(it) = AffineFor::of(ir, user) else { return false };
+                    let first = it.lower.operands.len() + it.upper.operands.len();
                     let Some(at) = (index as usize).checked_sub(first) else { return false };
-                    left.push(it.carried(ir)[at]);
+                    left.push(it.iter_args(ir)[at]);
                     left.push(data.results[at]);
                 }
                 OpKind::AffineYield => {
                     let Some(parent) = ir.parent_op(user) else { return false };
-                    if let Some(it) = For::of(ir, parent) {
-                        left.push(it.carried(ir)[index as usize]);
+                    if let Some(it) = AffineFor::of(ir, parent) {
+                        left.push(it.iter_args(ir)[index as usize]);
                     } else if ir.op(parent).kind != OpKind::AffineIf {
                         return false;
                     }
@@ -105,17 +117,17 @@ fn is_for_nothing(ir: &Ir, value: Value) -> bool {
 
 /// Combines the parts after a loop. The results of the loop are the parts of all values for the
 /// first copy, then for the second, and so on.
-pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[SplitValue]) {
+pub(super) fn combine_parts(ir: &mut Ir, op: noisy_syntax::Op, parts: &[SplitValue]) {
     let results = ir.op(op).results.to_vec();
     let n = parts.len();
     let first_init = operands(ir, op).len() - results.len();
-    let mut at = Point::After(op);
+    let mut at = InsertionPoint::After(op);
     for (which, part) in parts.iter().enumerate() {
         let ty = ir.value(results[which]).ty;
         if let Some(value) = part.neutral {
-            let attr = ir.interner.attr(AttrData::Int { value, ty });
+            let attr = ir.interner.intern_attr(AttrData::Int { value, ty });
             let new = NewOp::new("arith.constant").attr("value", attr).results(&[ty]);
-            let start = ir.insert(new, Point::Before(op));
+            let start = ir.insert(new, InsertionPoint::Before(op));
             let start = ir.op(start).results[0];
             for copy in (which + n..results.len()).step_by(n) {
                 ir.set_operand(op, first_init + copy, start);
@@ -128,7 +140,7 @@ pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[SplitValue]) {
         for copy in (which + n..results.len()).step_by(n).rev() {
             let new = NewOp::new(name).operands(&[sum, results[copy]]).results(&[ty]);
             let new = ir.insert(new, at);
-            at = Point::After(new);
+            at = InsertionPoint::After(new);
             sum = ir.op(new).results[0];
         }
         for (user, index) in readers {

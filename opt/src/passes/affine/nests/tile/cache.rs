@@ -3,11 +3,11 @@
 //!
 //! *Law.* All tile sizes are legal, so the model need not be exact.
 
-use noisy_loops::{Body, Form, Term};
+use noisy_loops::{FunctionBody, LinearForm, LinearTerm};
 use noisy_syntax::{Dim, Ir, TypeData, Value};
 use rustc_hash::FxHashMap;
 
-use crate::passes::affine::for_loop::For;
+use crate::passes::affine::for_loop::AffineFor;
 use noisy_analyses::facts::effects;
 
 /// The least and the greatest subscript.
@@ -15,7 +15,12 @@ type Interval = (i128, i128);
 
 /// Returns tile sizes with which a tile fits into a cache of `cache` bytes. `None` if the footprint
 /// is unknown.
-pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Vec<i64>> {
+pub(super) fn sizes(
+    ir: &Ir,
+    body: &FunctionBody,
+    nest: &[AffineFor],
+    cache: i64,
+) -> Option<Vec<i64>> {
     let excess = footprint(ir, body, nest)?.div_ceil(u128::try_from(cache).ok()?.max(1));
     let mut sizes = vec![1; nest.len()];
     if excess <= 1 {
@@ -56,16 +61,16 @@ fn root(of: i64, n: usize) -> i64 {
 
 /// Returns the size in bytes of all elements that the nest accesses, approximated by one box per
 /// memref.
-fn footprint(ir: &Ir, body: &Body, nest: &[For]) -> Option<u128> {
+fn footprint(ir: &Ir, body: &FunctionBody, nest: &[AffineFor]) -> Option<u128> {
     let root = body.loop_of(nest.first()?.op)?;
     let mut boxes: FxHashMap<Value, Vec<Interval>> = FxHashMap::default();
     for it in &body.accesses {
         if !body.loops_around(it.scope).contains(&root) {
             continue;
         }
-        let memref = it.place.view;
+        let memref = it.memref.base;
         let shape = effects::dims_of(ir, memref)?;
-        let forms = it.element.as_ref().ok();
+        let forms = it.subscripts.as_ref().ok();
         let mut own = Vec::new();
         for (at, dim) in shape.iter().enumerate() {
             let all = match dim {
@@ -87,7 +92,7 @@ fn footprint(ir: &Ir, body: &Body, nest: &[For]) -> Option<u128> {
         let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
             return None;
         };
-        let bytes = u128::from(ir.interner.bits(*element)?.div_ceil(8));
+        let bytes = u128::from(ir.interner.bit_width(*element)?.div_ceil(8));
         let size = |it: &Interval| u128::try_from((it.1 - it.0 + 1).max(0)).ok();
         let own = extents.iter().try_fold(bytes, |all, it| all.checked_mul(size(it)?))?;
         sum.checked_add(own)
@@ -95,11 +100,11 @@ fn footprint(ir: &Ir, body: &Body, nest: &[For]) -> Option<u128> {
 }
 
 /// Returns the range of a form over loops with known bounds.
-fn interval(body: &Body, form: &Form) -> Option<Interval> {
+fn interval(body: &FunctionBody, form: &LinearForm) -> Option<Interval> {
     form.terms.iter().try_fold((form.constant, form.constant), |(low, high), &(term, by)| {
-        let Term::Iv(at) = term else { return None };
+        let LinearTerm::Iv(at) = term else { return None };
         let it = &body.loops[at as usize];
-        let only = |all: &Option<Vec<Form>>| match all.as_deref() {
+        let only = |all: &Option<Vec<LinearForm>>| match all.as_deref() {
             Some([one]) => one.as_constant(),
             _ => None,
         };

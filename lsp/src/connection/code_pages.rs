@@ -13,26 +13,26 @@ use super::Connection;
 use crate::log;
 
 /// The URI of the page of each diagnostic code.
-pub(crate) type Links = FxHashMap<&'static str, lsp::Uri>;
+pub(crate) type CodePages = FxHashMap<&'static str, lsp::Uri>;
 
 /// Writes the pages, if the client follows links of diagnostic codes. Runs before any document is
 /// opened.
-pub(crate) fn write(connection: &Connection) {
-    let Some(folder) = folder().filter(|_| connection.capabilities().code_description) else {
+pub(crate) fn write_pages(connection: &Connection) {
+    let Some(folder) = cache_folder().filter(|_| connection.capabilities().code_description) else {
         return;
     };
     match write_all(&folder) {
-        Ok(links) => connection.set_docs(links),
+        Ok(links) => connection.set_code_pages(links),
         Err(error) => log::line(format_args!("{}: {error}", folder.display())),
     }
 }
 
 /// Returns the URI of the page of a code.
-pub(crate) fn link(connection: &Connection, code: &str) -> Option<lsp::Uri> {
-    connection.docs()?.get(code).cloned()
+pub(crate) fn page_of_code(connection: &Connection, code: &str) -> Option<lsp::Uri> {
+    connection.code_pages()?.get(code).cloned()
 }
 
-fn folder() -> Option<PathBuf> {
+fn cache_folder() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|it: &OsString| !it.is_empty());
     let home = || named("HOME").map(PathBuf::from);
     let cache = if cfg!(windows) {
@@ -45,9 +45,9 @@ fn folder() -> Option<PathBuf> {
     Some(cache.filter(|it| it.is_absolute())?.join("noisy").join(env!("CARGO_PKG_VERSION")))
 }
 
-fn write_all(folder: &Path) -> std::io::Result<Links> {
+fn write_all(folder: &Path) -> std::io::Result<CodePages> {
     fs::create_dir_all(folder)?;
-    let mut links = Links::default();
+    let mut links = CodePages::default();
     for rule in Rule::all() {
         let (code, text) = (rule.code(), rule.page());
         let path = folder.join(format!("{code}.md"));

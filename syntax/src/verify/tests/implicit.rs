@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn groups_of_operands_that_are_not_said_are_empty() {
+fn missing_segment_sizes_are_zero() {
     check(
         r#"func.func @f(%i: index, %c: i1) {
   %0 = "memref.alloc"() : () -> memref<4xf32>
@@ -29,7 +29,7 @@ fn groups_of_operands_that_are_not_said_are_empty() {
 }
 
 #[test]
-fn properties_are_a_dictionary() {
+fn rejects_properties_other_than_dictionaries() {
     check(
         r#"func.func @f(%i: i32) {
   %0 = "arith.addi"(%i, %i) <{}> : (i32, i32) -> i32
@@ -55,7 +55,7 @@ fn properties_are_a_dictionary() {
 }
 
 #[test]
-fn maps_in_generic_form_take_the_operands() {
+fn reports_wrong_numbers_of_map_operands() {
     check(
         r#"#map = affine_map<(d0)[s0] -> (d0)>
 func.func @f(%i: index, %m: memref<4xf32>, %x: f32) {
@@ -76,7 +76,7 @@ func.func @f(%i: index, %m: memref<4xf32>, %x: f32) {
 }
 
 #[test]
-fn bounds_may_have_no_result_and_are_attributes() {
+fn accepts_bounds_without_results() {
     check(
         "func.func @f(%n: index) {
   affine.for %i = max affine_map<()[s0] -> ()>()[%n] to min affine_map<() -> ()>() {
@@ -100,7 +100,7 @@ fn bounds_may_have_no_result_and_are_attributes() {
 }
 
 #[test]
-fn bounds_may_be_booleans_and_constants_no_strings() {
+fn accepts_boolean_bounds_and_rejects_string_constants() {
     check(
         "func.func @f() {
   affine.for %i = true to 4 {
@@ -122,7 +122,7 @@ fn bounds_may_be_booleans_and_constants_no_strings() {
 }
 
 #[test]
-fn a_label_may_number_its_arguments_0() {
+fn accepts_the_number_0_of_label_arguments() {
     check(
         r#"func.func @f(%x: i32) -> i32 {
   cf.br ^bb1(%x : i32)
@@ -150,7 +150,7 @@ func.func private @g(%x#0: i32)"#,
 }
 
 #[test]
-fn shapes_end_with_a_type() {
+fn rejects_shapes_that_end_with_a_comma() {
     check(
         "func.func private @a(tensor<4xf32,>)
 func.func private @b(memref<4xf32,>)

@@ -5,11 +5,11 @@
 
 use noisy_syntax::{Block, Op, Region, Value};
 
-use super::{Rewriter, forwarded_kind};
+use super::{Rewriter, first_forwarded_operand};
 
 /// Replaces these arguments in all blocks of a region except the entry. All blocks must be
 /// reachable.
-pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
+pub(super) fn replace_common_arguments(rewriter: &mut Rewriter<'_>, region: Region) {
     for block in rewriter.ir.blocks(region).into_iter().skip(1) {
         let common = common_values(rewriter, block);
         if common.iter().all(Option::is_none) {
@@ -41,7 +41,8 @@ fn common_values(rewriter: &Rewriter<'_>, block: Block) -> Vec<Option<Value>> {
     let ir = &*rewriter.ir;
     let args = &ir.block(block).args;
     let preds = &ir.block(block).preds;
-    if args.is_empty() || preds.iter().any(|it| forwarded_kind(ir.op(it.0).kind).is_none()) {
+    if args.is_empty() || preds.iter().any(|it| first_forwarded_operand(ir.op(it.0).kind).is_none())
+    {
         return vec![None; args.len()];
     }
     let mut passed = preds.iter().map(|it| ir.passed_operands(it.0, it.1 as usize));

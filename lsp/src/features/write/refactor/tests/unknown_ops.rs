@@ -4,7 +4,7 @@
 use super::*;
 
 /// Applies a refactoring at the first occurrence of a word.
-fn done_at(text: &str, kind: Kind, word: &str) -> Result<String, String> {
+fn done_at(text: &str, kind: RefactorKind, word: &str) -> Result<String, String> {
     let start = text.find(word).expect("the word");
     done(text, kind, &(start..start))
 }
@@ -14,7 +14,7 @@ fn not_offered() -> Result<String, String> {
 }
 
 #[test]
-fn an_op_of_unknown_form_is_not_written_anew() {
+fn does_not_change_ops_of_unknown_form() {
     let text = |op: &str| {
         format!(
             "func.func @f(%p: !llvm.ptr, %c: i1) {{\n  scf.if %c {{\n    %0 = {op} -> i32\n  }}\n  return\n}}\n"
@@ -22,20 +22,20 @@ fn an_op_of_unknown_form_is_not_written_anew() {
     };
     let unread = text("llvm.load volatile %p : !llvm.ptr");
     for word in ["func.func", "scf.if", "llvm.load"] {
-        assert_eq!(done_at(&unread, Kind::Form, word), not_offered(), "{word}");
+        assert_eq!(done_at(&unread, RefactorKind::Form, word), not_offered(), "{word}");
     }
-    let found = done_at(&unread, Kind::Form, "return").expect("it is known");
+    let found = done_at(&unread, RefactorKind::Form, "return").expect("it is known");
     assert!(found.contains("llvm.load volatile %p : !llvm.ptr -> i32\n"), "{found}");
     let generic = "\"llvm.load\"(%p) <{volatile_, ordering = 0 : i64}> : (!llvm.ptr)";
     for word in ["func.func", "scf.if"] {
-        let found = done_at(&text(generic), Kind::Form, word).expect("all of it is known");
+        let found = done_at(&text(generic), RefactorKind::Form, word).expect("all of it is known");
         assert!(found.contains(&format!("%0 = {generic} -> i32\n")), "{found}");
         assert!(found.contains("\"scf.if\"(%c) ({"), "{found}");
     }
 }
 
 #[test]
-fn what_is_not_known_keeps_its_bytes() {
+fn unknown_ops_keep_their_bytes() {
     let text = "\"func.func\"() <{function_type = (i1) -> (), sym_name = \"f\"}> ({
 ^bb0(%c: i1):
   \"scf.if\"(%c) ({
@@ -48,7 +48,7 @@ fn what_is_not_known_keeps_its_bytes() {
   \"func.return\"() : () -> ()
 }) : () -> ()
 ";
-    let custom = done_at(text, Kind::Form, "\"func.func\"").expect("the custom form");
+    let custom = done_at(text, RefactorKind::Form, "\"func.func\"").expect("the custom form");
     assert!(custom.starts_with("func.func @f(%c: i1) {\n  scf.if %c {\n"), "{custom}");
     for kept in ["\"t.x\"()   <{value = 29 : i5}> ({\n", "}) {b = 1, a = 0x2 : i8} : () -> ()\n"] {
         assert!(custom.contains(kept), "{custom}");
@@ -57,7 +57,7 @@ fn what_is_not_known_keeps_its_bytes() {
     // An op that is already generic keeps its bytes in the other direction, too.
     let known = "%0 = \"arith.constant\"()   <{value = 29 : i5}> : () -> i5\n";
     let mixed = custom.replace("%0 = arith.constant -3 : i5\n", known);
-    let generic = done_at(&mixed, Kind::Form, "func.func").expect("the generic form");
+    let generic = done_at(&mixed, RefactorKind::Form, "func.func").expect("the generic form");
     for kept in ["\"t.x\"()   <{value = 29 : i5}> ({\n", "a = 0x2 : i8} : () -> ()\n", known] {
         assert!(generic.contains(kept), "{generic}");
     }
@@ -80,9 +80,10 @@ fn the_cases_of_a_switch_keep_their_regions() {
 }
 ";
     let (a, b) = ("\"t.a\"() <{n = 1}> : () -> ()\n", "\"t.b\"() <{n = 2}> : () -> ()\n");
-    let generic = done_at(text, Kind::Form, "scf.index_switch").expect("the generic form");
+    let generic = done_at(text, RefactorKind::Form, "scf.index_switch").expect("the generic form");
     assert!(generic.find(b).is_some_and(|it| generic.find(a) > Some(it)), "{generic}");
-    let back = done_at(&generic, Kind::Form, "\"scf.index_switch\"").expect("the custom form");
+    let back =
+        done_at(&generic, RefactorKind::Form, "\"scf.index_switch\"").expect("the custom form");
     assert!(back.find(a).is_some_and(|it| back.find(b) > Some(it)), "{back}");
 }
 
@@ -96,14 +97,14 @@ fn blocks_keep_their_names() {
   return
 }
 ";
-    let custom = done_at(text, Kind::Form, "\"cf.cond_br\"").expect("the custom form");
+    let custom = done_at(text, RefactorKind::Form, "\"cf.cond_br\"").expect("the custom form");
     assert!(custom.contains("  cf.cond_br %c, ^then, ^end\n"), "{custom}");
-    let generic = done_at(text, Kind::Form, "func.func").expect("the generic form");
+    let generic = done_at(text, RefactorKind::Form, "func.func").expect("the generic form");
     assert!(generic.contains("[^then, ^end]") && generic.contains("^end:\n"), "{generic}");
 }
 
 #[test]
-fn a_type_that_is_a_guess_is_not_written_out() {
+fn does_not_print_guessed_types() {
     let text = "func.func @f(%t: tensor<?xf32>) -> i32 {
   %0 = foo.bar %t : tensor<?xf32>, i64
 |  %1 = arith.addi %0, %0 : i32
@@ -111,30 +112,30 @@ fn a_type_that_is_a_guess_is_not_written_out() {
 }
 ";
     let plain = text.replace('|', "");
-    assert_eq!(done_at(&plain, Kind::Form, "arith.addi"), not_offered());
-    assert!(done_at(&plain, Kind::Form, "return").is_ok());
-    let extracted = refactored(text, Kind::Extract).expect("the addition says the type");
+    assert_eq!(done_at(&plain, RefactorKind::Form, "arith.addi"), not_offered());
+    assert!(done_at(&plain, RefactorKind::Form, "return").is_ok());
+    let extracted = refactored(text, RefactorKind::Extract).expect("the addition says the type");
     assert!(extracted.contains("@f_part(%0: i32) -> i32 {\n"), "{extracted}");
     let unsaid = text.replace("arith.addi %0, %0 : i32", "foo.bar %0 : f16");
-    let why = refactored(&unsaid, Kind::Extract);
+    let why = refactored(&unsaid, RefactorKind::Extract);
     assert_eq!(why, Err("the type of %0 is unknown".to_owned()));
 }
 
 #[test]
-fn headers_that_are_not_known_use_what_is_defined_before_them() {
+fn unknown_headers_use_names_defined_before_them() {
     let text = "func.func @f(%a: tensor<64xf32>, %1: tensor<64xf32>) -> tensor<64xf32> {
   %0 = tensor.empty() : tensor<64xf32>
   %m = linalg.map { arith.addf {fastmath = #arith.fastmath<fast>} } ins(%a, %1 : tensor<64xf32>, tensor<64xf32>) outs(%0 : tensor<64xf32>)
   return %m : tensor<64xf32>
 }
 ";
-    let numbered = done_at(text, Kind::Number, "func.func").expect("numbers");
+    let numbered = done_at(text, RefactorKind::Number, "func.func").expect("numbers");
     for wanted in
         ["@f(%arg0: ", ", %arg1: ", "  %1 = linalg.map {", "ins(%arg0, %arg1 : ", "outs(%0 :"]
     {
         assert!(numbered.contains(wanted), "{wanted}: {numbered}");
     }
-    let named = done_at(text, Kind::Name, "func.func").expect("names");
+    let named = done_at(text, RefactorKind::Name, "func.func").expect("names");
     let wanted = ["%empty = tensor.empty()", "ins(%a, %1 : ", "outs(%empty :"];
     assert!(wanted.iter().all(|it| named.contains(it)), "{named}");
     // A single undefined name in a header is an argument. Several are ambiguous.
@@ -146,28 +147,28 @@ fn headers_that_are_not_known_use_what_is_defined_before_them() {
   return
 }
 ";
-    let numbered = done_at(text, Kind::Number, "func.func").expect("numbers");
+    let numbered = done_at(text, RefactorKind::Number, "func.func").expect("numbers");
     for wanted in ["foo.for %arg1 = %arg0 to %arg0 {", "\"t.use\"(%arg1, %0)", "over (%arg2 :"] {
         assert!(numbered.contains(wanted), "{wanted}: {numbered}");
     }
-    let named = done_at(text, Kind::Name, "func.func").expect("names");
+    let named = done_at(text, RefactorKind::Name, "func.func").expect("names");
     assert!(named.contains("%a = \"t.a\"()") && named.contains("over (%5 : index)"), "{named}");
     let unclear = text.replace("%n to %n", "%n to %i");
-    for kind in [Kind::Number, Kind::Name] {
+    for kind in [RefactorKind::Number, RefactorKind::Name] {
         assert_eq!(done_at(&unclear, kind, "func.func"), not_offered());
     }
 }
 
 #[test]
-fn numbers_are_named_only_where_there_is_a_name() {
+fn arguments_get_names_from_locations_only() {
     let text = |head: &str| format!("func.func @f({head}) {{\n  return\n}}\n");
-    assert_eq!(done_at(&text("%arg0: i32"), Kind::Name, "func.func"), not_offered());
-    let named = done_at(&text("%0: i32, %arg1: i32 loc(\"x\")"), Kind::Name, "func.func");
+    assert_eq!(done_at(&text("%arg0: i32"), RefactorKind::Name, "func.func"), not_offered());
+    let named = done_at(&text("%0: i32, %arg1: i32 loc(\"x\")"), RefactorKind::Name, "func.func");
     assert_eq!(named, Ok(text("%0: i32, %x: i32 loc(\"x\")")));
 }
 
 #[test]
-fn what_may_end_a_block_is_not_extracted() {
+fn does_not_extract_possible_terminators() {
     let text = |selected: &str| {
         format!(
             "#map = affine_map<(d0) -> (d0)>
@@ -182,9 +183,14 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{
     };
     let (sum, end) = ("    %2 = arith.addf %x, %x : f32\n", "    linalg.yield %2 : f32\n");
     for selected in [format!("|{sum}{end}|"), format!("{sum}|{end}|")] {
-        assert_eq!(refactored(&text(&selected), Kind::Extract), not_offered(), "{selected}");
+        assert_eq!(
+            refactored(&text(&selected), RefactorKind::Extract),
+            not_offered(),
+            "{selected}"
+        );
     }
-    let found = refactored(&text(&format!("|{sum}|{end}")), Kind::Extract).expect("a function");
+    let found =
+        refactored(&text(&format!("|{sum}|{end}")), RefactorKind::Extract).expect("a function");
     assert!(found.contains("    %2 = func.call @f_part(%x) : (f32) -> f32\n"), "{found}");
     // A loop ends with its own terminator, which the custom form leaves out.
     let text = "func.func @f(%n: index) {
@@ -194,12 +200,12 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{
   return
 }
 ";
-    let found = refactored(text, Kind::Extract).expect("a function");
+    let found = refactored(text, RefactorKind::Extract).expect("a function");
     assert!(found.contains("    func.call @f_part(%i) : (index) -> ()\n"), "{found}");
 }
 
 #[test]
-fn nothing_is_extracted_where_no_call_may_stand() {
+fn does_not_extract_where_a_call_is_invalid() {
     let insert =
         "tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>\n";
     let text = format!(
@@ -212,11 +218,11 @@ fn nothing_is_extracted_where_no_call_may_stand() {
 }}
 "
     );
-    assert_eq!(refactored(&text, Kind::Extract), not_offered());
+    assert_eq!(refactored(&text, RefactorKind::Extract), not_offered());
 }
 
 #[test]
-fn a_call_is_inlined_with_what_is_not_known_in_it() {
+fn inlines_callees_with_unknown_ops() {
     let text = "func.func private @g(%a: index) {
   foo.for %i = %a to %a {
     \"t.use\"(%i, %a) : (index, index) -> ()
@@ -228,14 +234,14 @@ func.func @f(%n: index, %i: index) {
   return
 }
 ";
-    let found = done_at(text, Kind::Inline, "func.call").expect("its text");
+    let found = done_at(text, RefactorKind::Inline, "func.call").expect("its text");
     for wanted in ["  foo.for %i_0 = %n to %n {\n", "    \"t.use\"(%i_0, %n) :"] {
         assert!(found.contains(wanted), "{found}");
     }
 }
 
 #[test]
-fn a_name_that_an_access_has_twice_changes_twice() {
+fn renames_both_mentions_in_an_access() {
     let text = "func.func private @g(%i: index, %m: memref<8x8xi32>) -> i32 {
   %x = affine.load %m[%i, %i + 1] : memref<8x8xi32>
   return %x : i32
@@ -245,8 +251,8 @@ func.func @f(%n: index, %i: index, %m: memref<8x8xi32>) -> i32 {
   return %0 : i32
 }
 ";
-    let numbered = done_at(text, Kind::Number, "func.func").expect("numbers");
+    let numbered = done_at(text, RefactorKind::Number, "func.func").expect("numbers");
     assert!(numbered.contains("affine.load %arg1[%arg0, %arg0 + 1]"), "{numbered}");
-    let inlined = done_at(text, Kind::Inline, "func.call").expect("its text");
+    let inlined = done_at(text, RefactorKind::Inline, "func.call").expect("its text");
     assert!(inlined.contains("%0 = affine.load %m[%n, %n + 1]"), "{inlined}");
 }

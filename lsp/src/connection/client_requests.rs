@@ -12,10 +12,10 @@ use super::Connection;
 use crate::host;
 
 /// Time limit for an answer of the client.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends requests to the client from a task of its own, with a time limit.
-pub(crate) fn ask<F>(connection: &Connection, ask: impl FnOnce(Client) -> F)
+pub(crate) fn send_requests<F>(connection: &Connection, ask: impl FnOnce(Client) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -23,7 +23,7 @@ where
     let question = ask(client);
     connection.spawn(async move {
         // A request without an answer in time is not repeated.
-        let _ = host::timeout(PATIENCE, question).await;
+        let _ = host::timeout(ANSWER_TIMEOUT, question).await;
     });
 }
 
@@ -31,7 +31,7 @@ where
 /// the settings.
 pub(crate) fn refresh(connection: &Connection) {
     let capabilities = connection.capabilities().clone();
-    ask(connection, move |client| async move {
+    send_requests(connection, move |client| async move {
         if capabilities.refreshes_hints {
             let _ = client.inlay_hint_refresh().await;
         }
@@ -45,7 +45,7 @@ pub(crate) fn refresh(connection: &Connection) {
 /// Asks the client to repeat its request for lenses.
 pub(crate) fn refresh_lenses(connection: &Connection) {
     if connection.capabilities().refreshes_lenses {
-        ask(connection, |client| async move {
+        send_requests(connection, |client| async move {
             let _ = client.code_lens_refresh().await;
         });
     }
@@ -55,7 +55,7 @@ pub(crate) fn refresh_lenses(connection: &Connection) {
 /// refuses the edit.
 pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, report: String) {
     let asking = connection.clone();
-    ask(connection, |client| async move {
+    send_requests(connection, |client| async move {
         let why = match client.apply_edit(edit).await {
             Ok(answer) if answer.applied => {
                 asking.show(lsp::MessageType::INFO, &report);
@@ -74,7 +74,7 @@ const CONFIG_FILES: &str = "**/{noisy,.noisy}.toml";
 
 /// Registrations for configuration files. The server also answers clients that open such files
 /// without a registration.
-fn for_config_files() -> Vec<lsp::Registration> {
+fn config_file_registrations() -> Vec<lsp::Registration> {
     let selector = json!([{ "pattern": CONFIG_FILES }]);
     let triggers = ["[", ".", "=", "\"", " "];
     [
@@ -112,10 +112,10 @@ pub(crate) fn register(connection: &Connection) {
         });
     }
     if connection.capabilities().registers_documents {
-        wanted.extend(for_config_files());
+        wanted.extend(config_file_registrations());
     }
     if !wanted.is_empty() {
-        ask(connection, |client| async move {
+        send_requests(connection, |client| async move {
             let _ = client.register_capability(wanted).await;
         });
     }

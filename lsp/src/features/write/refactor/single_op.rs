@@ -5,18 +5,18 @@
 //! They are offered at the op even if the lints that report it are off. Their edits are the fixes
 //! of these lints. A reported remark is not offered, because its diagnostic already offers the fix.
 //! *Cost.* An offer visits the function once between edits. Unless the user opened the menu, only
-//! functions of at most [`UNASKED`] bytes are visited, because editors send requests after each
+//! functions of at most [`MAX_AUTOMATIC_BYTES`] bytes are visited, because editors send requests after each
 //! edit and each cursor movement.
 
 use noisy_analyses::{Document, Remark, TextEdit};
 use noisy_integers::constant::Constant;
 use noisy_syntax::{Op, Type};
 
-use super::Kind;
+use super::RefactorKind;
 
 /// Maximum size, in bytes, of a function that is visited for an automatic request: about 1,500 ops,
 /// which take half a millisecond.
-const UNASKED: usize = 1 << 16;
+const MAX_AUTOMATIC_BYTES: usize = 1 << 16;
 
 /// The available refactorings of the op at an offset, with their titles. Those that diagnostics
 /// with the codes `told` offer are left out. `is_asked` is true if the user opened the menu.
@@ -25,10 +25,10 @@ pub(super) fn offered(
     offset: usize,
     told: &[&str],
     is_asked: bool,
-) -> Vec<(Kind, String)> {
+) -> Vec<(RefactorKind, String)> {
     let ir = document.ir();
     let Some(op) = ir.item_at(offset) else { return Vec::new() };
-    let is_short = |function: Op| ir.range(function).len() <= UNASKED;
+    let is_short = |function: Op| ir.range(function).len() <= MAX_AUTOMATIC_BYTES;
     if !is_asked && !ir.function_of(op).is_some_and(is_short) {
         return Vec::new();
     }
@@ -40,11 +40,11 @@ fn title(document: &Document, op: Op, remark: Remark) -> String {
     let ir = document.ir();
     let name = |op: Op| ir.op(op).results.first().map_or(String::new(), |&it| ir.value_text(it));
     match remark {
-        Remark::Same(same) => {
+        Remark::SameValue(same) => {
             let line = document.source().text().byte_to_line(ir.range(same).start) + 1;
             format!("Use {} of line {line}, which is the same value", name(same))
         }
-        Remark::Folds(constant) => {
+        Remark::FoldsToConstant(constant) => {
             let is_truth = ir.value(ir.op(op).results[0]).ty == Type::I1;
             let value = match constant {
                 Constant::Int(it) if is_truth => (it != 0).to_string(),
@@ -52,24 +52,26 @@ fn title(document: &Document, op: Op, remark: Remark) -> String {
             };
             format!("Replace {} by its value, {value}", name(op))
         }
-        Remark::Invariant(_) => "Move before the loop: it does not change in the loop".to_owned(),
+        Remark::LoopInvariant(_) => {
+            "Move before the loop: it does not change in the loop".to_owned()
+        }
         Remark::DeadStore(_) => "Remove this store: nothing reads it".to_owned(),
     }
 }
 
-fn kind(remark: Remark) -> Kind {
+fn kind(remark: Remark) -> RefactorKind {
     match remark {
-        Remark::Same(_) => Kind::Merge,
-        Remark::Folds(_) => Kind::Fold,
-        Remark::Invariant(_) => Kind::Hoist,
-        Remark::DeadStore(_) => Kind::Drop,
+        Remark::SameValue(_) => RefactorKind::Merge,
+        Remark::FoldsToConstant(_) => RefactorKind::Fold,
+        Remark::LoopInvariant(_) => RefactorKind::Hoist,
+        Remark::DeadStore(_) => RefactorKind::Drop,
     }
 }
 
 /// The edits, or the reason why there are none.
 pub(super) fn edits(
     document: &Document,
-    wanted: Kind,
+    wanted: RefactorKind,
     offset: usize,
 ) -> Result<Vec<TextEdit>, String> {
     let op = document.ir().item_at(offset).ok_or("the op no longer exists")?;
