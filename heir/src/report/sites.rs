@@ -14,7 +14,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::annotations::scales::{self, ScaleFault};
 use crate::annotations::unreadable::{self, Unreadable};
 use crate::annotations::votes::{Mismatch, Resized, Stage, Written};
-use crate::facts::fact::{Ciphertext, Dimension};
 use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
@@ -198,7 +197,7 @@ impl Sites {
         let Sight { ir, heir, .. } = *at;
         let data = ir.op(op);
         let results = || data.results.iter().copied();
-        put(&mut self.needless, op, is_needless(ir, heir, op));
+        put(&mut self.needless, op, oversized::is_needless(ir, heir, op));
         let is_missing = data.kind == OpKind::Unknown && catalogue::is_missing(ir.op_name(op));
         put(&mut self.missing, op, is_missing);
         put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
@@ -579,20 +578,6 @@ fn underflows(
     let values = in_order(ir, set).into_iter().flat_map(|it| ir.op(it).results.clone());
     let over = values.filter(|&it| underflow::runs_out(ir, heir, most, it));
     over.map(|it| underflow::underflow(ir, heir, most, it)).collect()
-}
-
-fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
-    let [operand] = ir.op(op).operands.as_slice() else { return false };
-    let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
-        return false;
-    };
-    // An argument of a function or a generic may have more polynomials than assumed, and a value
-    // with an assumed dimension of 2 may be a product.
-    let is_two = matches!(
-        heir.ciphertext(value),
-        Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
-    );
-    ir.defining_op(value).is_some() && is_two && !heir.is_dimension_unchecked(value)
 }
 
 /// Returns true if the noise of a value exceeds the budget of its level, but none of the values
