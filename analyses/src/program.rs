@@ -64,7 +64,7 @@ impl Program {
     }
 
     /// Parses and analyzes texts, each with its noise model. Runs each step for all texts before
-    /// the next step (see [`Source::all`]).
+    /// the next step (see [`Source::read_all`]).
     pub(crate) fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         let sources = Source::read_all(texts);
         let solved = LowerLayers::solve_all(sources.iter().map(Source::ir));

@@ -1,7 +1,7 @@
 //! Checks many files on all cores and reports them in order.
 //!
-//! [`CheckPlan::run`] checks files on all threads, a few at a time (`group.rs`), and takes the reports
-//! in the order of the files.
+//! [`CheckPlan::run`] checks files on all threads, a few at a time (`group.rs`), and takes the
+//! reports in the order of the files.
 
 pub(crate) mod group;
 pub(crate) mod outcome;

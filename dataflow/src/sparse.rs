@@ -18,11 +18,11 @@
 //! # Layers
 //!
 //! An analysis may read the facts of analyses that were solved before it (its
-//! [`SparseForward::BaseAnalyses`]): noise reads integers, integer ranges read constants. No analysis reads
-//! facts of a later one, so the analyses are solved one after the other, and each passes on the
-//! values with changed facts ([`SparseSolver::changed_values`]). Conditions and loop bounds determine control
-//! flow: an analysis of integers takes them from its own facts ([`SparseForward::interval`]), the
-//! others from their base ([`BaseAnalyses::interval`]).
+//! [`SparseForward::BaseAnalyses`]): noise reads integers, integer ranges read constants. No
+//! analysis reads facts of a later one, so the analyses are solved one after the other, and each
+//! passes on the values with changed facts ([`SparseSolver::changed_values`]). Conditions and loop
+//! bounds determine control flow: an analysis of integers takes them from its own facts
+//! ([`SparseForward::interval`]), the others from their base ([`BaseAnalyses::interval`]).
 //!
 //! # From an edit
 //!
@@ -37,8 +37,8 @@
 //! # Calls
 //!
 //! An analysis may follow calls into their callees. Each callee is evaluated once for each vector
-//! of argument facts that calls pass to it ([`CallPolicy::Followed`], `calls.rs`). If an edit affects a
-//! call, the functions that depend on the call are evaluated again.
+//! of argument facts that calls pass to it ([`CallPolicy::Followed`], `calls.rs`). If an edit
+//! affects a call, the functions that depend on the call are evaluated again.
 //!
 //! # Law
 //!

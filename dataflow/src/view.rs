@@ -1,8 +1,9 @@
 //! Read access of analyses to a program.
 //!
-//! Folds, transfer functions and contracts read the program through [`ProgramView`]. Code outside of the
-//! solver passes an [`Ir`]. The solver passes a [`crate::sparse::AnalysisContext`], which records
-//! the reads of each op, so that an op is visited again when something that it read changes.
+//! Folds, transfer functions and contracts read the program through [`ProgramView`]. Code outside
+//! of the solver passes an [`Ir`]. The solver passes a [`crate::sparse::AnalysisContext`], which
+//! records the reads of each op, so that an op is visited again when something that it read
+//! changes.
 
 use noisy_syntax::{Attr, Def, Interner, Ir, Name, Op, OpData, OpExtra, Type, Value};
 

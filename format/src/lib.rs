@@ -4,10 +4,10 @@
 //! are kept, so the program cannot change, and details are kept that `mlir-opt` would lose.
 //!
 //! *Style.* Regions are indented by two blanks, labels like the op that contains them. Each op
-//! starts a line and is joined on one line if it fits into `MAX_WIDTH` columns. Signatures that do not
-//! fit are wrapped, one argument per line. Other ops that do not fit keep their line breaks, as do
-//! lists of lists with one row per line. Several empty lines become one; at the start and the end
-//! of a region they are removed.
+//! starts a line and is joined on one line if it fits into `MAX_WIDTH` columns. Signatures that do
+//! not fit are wrapped, one argument per line. Other ops that do not fit keep their line breaks, as
+//! do lists of lists with one row per line. Several empty lines become one; at the start and the
+//! end of a region they are removed.
 //!
 //! *Unchanged:* ops of unknown custom form (they are shifted as a whole; the contents of their
 //! regions are formatted unless they are on one line), resources, the text between `// noisy:

@@ -1,8 +1,8 @@
 //! Analyses of HEIR programs: levels, polynomials, scales and noise of ciphertexts, in bodies of
 //! `secret.generic` and after lowering to `bgv`, `ckks` and `lwe`.
 //!
-//! [`LowerLayers`] holds the facts of a program and updates them after edits; [`CiphertextFacts`] answers questions
-//! about levels. Each folder uses only those above it in this table:
+//! [`LowerLayers`] holds the facts of a program and updates them after edits; [`CiphertextFacts`]
+//! answers questions about levels. Each folder uses only those above it in this table:
 //!
 //! | folder | content |
 //! |---|---|

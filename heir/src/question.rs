@@ -21,8 +21,9 @@
 //!
 //! Ops only pass on or reset degrees, so the placement of relinearizations is a minimum cut. A loop
 //! carries one level. This is the level of a bootstrapped ciphertext, for which the caller pins
-//! loops one by one ([`PlacementQuestion::pin`]), or the larger of the levels of the initial and the yielded
-//! value; levels of the other value are then dropped ([`PlacementQuestion::level_drops`]).
+//! loops one by one ([`PlacementQuestion::pin`]), or the larger of the levels of the initial and
+//! the yielded value; levels of the other value are then dropped
+//! ([`PlacementQuestion::level_drops`]).
 //!
 //! A question covers one function. Its arguments are assumed to be fresh, and the result of a call
 //! to have the number of its operands. If this may be wrong, the caller decides: for
@@ -483,8 +484,8 @@ impl QuestionBuilder<'_> {
     }
 }
 
-/// True if the operand `operand` of the terminator of a generic becomes a result with a use outside of
-/// generics, or without a use. Another generic may relinearize it.
+/// True if the operand `operand` of the terminator of a generic becomes a result with a use outside
+/// of generics, or without a use. Another generic may relinearize it.
 pub(crate) fn is_used_outside_generics(ir: &Ir, end: Op, at: usize) -> bool {
     let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());
     result.is_none_or(|it| {

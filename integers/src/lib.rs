@@ -71,8 +71,8 @@ impl Integers {
         Self { constants, n_elements, ranges, moved: ChangedValues::All }
     }
 
-    /// Solves both analyses for a single op that is isolated from above ([`SparseSolver::of_op`]). The
-    /// arguments of its region and the results of calls are unknown.
+    /// Solves both analyses for a single op that is isolated from above ([`SparseSolver::of_op`]).
+    /// The arguments of its region and the results of calls are unknown.
     pub fn of_op(ir: &Ir, op: Op) -> Self {
         let constants =
             SparseSolver::of_op(&AnalysisInput { ir, base: &() }, Constants::without_calls(), op);
@@ -191,8 +191,8 @@ impl Integers {
         self.constant(ir, value).int()
     }
 
-    /// Returns the bounds of the trip count of a loop; [`TripCount::ANY`] for ops that are not counted
-    /// loops.
+    /// Returns the bounds of the trip count of a loop; [`TripCount::ANY`] for ops that are not
+    /// counted loops.
     pub fn trips(&self, ir: &Ir, op: Op) -> TripCount {
         if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
             return TripCount::ANY;

@@ -12,6 +12,7 @@
 //!
 //! *Cost.* One walk over the function. Recursion only into regions.
 
+pub(crate) mod joint;
 mod scopes;
 mod walk;
 

@@ -82,7 +82,8 @@ pub struct Dependence {
 pub struct UnknownPair {
     /// One access: an index into [`FunctionBody::accesses`].
     pub source: usize,
-    /// The other access: an index into [`FunctionBody::accesses`]. It is the same access or a later one.
+    /// The other access: an index into [`FunctionBody::accesses`]. It is the same access or a later
+    /// one.
     pub target: usize,
     /// The reason.
     pub why: AnalysisFailure,
@@ -548,8 +549,8 @@ impl DependenceSystem {
         out
     }
 
-    /// Returns the distances under the conditions `conditions_at`. Those of loops before `at` are 0. `None`
-    /// if there is no point.
+    /// Returns the distances under the conditions `conditions_at`. Those of loops before `at` are
+    /// 0. `None` if there is no point.
     fn distances(
         &self,
         relations: &[Relation],

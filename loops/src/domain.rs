@@ -6,9 +6,9 @@
 
 use noisy_polyhedra::{Budget, Conjunction};
 
+use crate::body::joint::JointSystem;
 use crate::body::{Constraint, FunctionBody};
 use crate::form::{LinearForm, NotAffine};
-use crate::joint::JointSystem;
 
 /// Maximum work for one query, in machine words (see [`Budget`]).
 const MAX_WORK: u64 = 2_000_000;

@@ -15,8 +15,8 @@ const TOO_MANY: &str = "too many memory accesses: dependences are not listed";
 /// ..}`. Rows count from 1, and `null` means that a distance has no bound. A dependence that may
 /// exist, but need not, has `"exact": false`. A pair that cannot be analyzed gives a line for each
 /// dependence that the order of iterations allows; `"unknown"` states the reason. A function with
-/// more than [`MAX_PAIRED_ACCESSES`] accesses gives a single line: `{"row": row, "accesses": n, "unknown":
-/// why}`.
+/// more than [`MAX_PAIRED_ACCESSES`] accesses gives a single line:
+/// `{"row": row, "accesses": n, "unknown": why}`.
 pub fn dependences_json(source: &Source, limits: &DependenceLimits) -> String {
     let ir = source.ir();
     let mut functions = Vec::new();

@@ -175,7 +175,8 @@ const MAX_KEPT_NUMBERS: usize = 20_000_000;
 const PART_NUMBERS: usize = 16;
 
 /// Returns the pairs of all dependences of a body, sorted by source, target and level. `None` if
-/// there are more than [`MAX_PAIRED_ACCESSES`] accesses, or if the result needs more than about 300 MB.
+/// there are more than [`MAX_PAIRED_ACCESSES`] accesses, or if the result needs more than about 300
+/// MB.
 pub fn instance_pairs(
     body: &FunctionBody,
     limits: &DependenceLimits,

@@ -1,8 +1,8 @@
 //! Exact dependences between iterations of loops, and the transformations that they allow.
 //!
-//! [`FunctionBody`] reads a function once and keeps its loops, guards, loads and stores as affine forms.
-//! [`dependences`] queries [`noisy_polyhedra`] for each pair of accesses. [`Legality`] checks
-//! transformations. The crate is independent of editors and of the command line.
+//! [`FunctionBody`] reads a function once and keeps its loops, guards, loads and stores as affine
+//! forms. [`dependences`] queries [`noisy_polyhedra`] for each pair of accesses. [`Legality`]
+//! checks transformations. The crate is independent of editors and of the command line.
 
 mod body;
 mod dependence;
@@ -11,13 +11,13 @@ pub mod dump;
 pub mod edit;
 mod form;
 mod instances;
-mod joint;
 mod legality;
 mod memory;
 pub mod nest;
 mod refusal;
 pub mod space;
 
+pub use body::joint::JointSystem;
 pub use body::{
     Access, AnalysisFailure, Constraint, FunctionBody, LoopScope, NestLoop, ScopeKind,
     results_and_operands_in,
@@ -31,7 +31,6 @@ pub use form::{LinearForm, LinearTerm, NotAffine, Quotient, Quotients};
 pub use instances::{
     AccessTime, InstancePairs, InstancePart, TimeCondition, TimeDifference, instance_pairs,
 };
-pub use joint::JointSystem;
 pub use legality::{Legality, Obstacle};
 pub use memory::{AliasAssumptions, AliasRelation, MemoryOrigin, MemrefView};
 pub use noisy_polyhedra::FormInterval;

@@ -90,7 +90,8 @@ impl LoopNest {
         !self.is_large
     }
 
-    /// Returns the index of a loop in [`FunctionBody::loops`]; the outermost one if the op has several.
+    /// Returns the index of a loop in [`FunctionBody::loops`]; the outermost one if the op has
+    /// several.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
         self.body.loop_of(op)
     }
@@ -176,7 +177,8 @@ impl LoopNest {
         line_of(source, self.body.accesses[access].op)
     }
 
-    /// Describes a dependence in one line: `flow from line_of 5 to line_of 4, distance_text (0, 1)`.
+    /// Describes a dependence in one line:
+    /// `flow from line_of 5 to line_of 4, distance_text (0, 1)`.
     pub fn describe(&self, source: &Source, it: &Dependence) -> String {
         let (from, to) = (self.line(source, it.source), self.line(source, it.target));
         let may = if it.is_exact { "" } else { "possible " };

@@ -3,8 +3,9 @@
 //!
 //! Actions have the tags of MLIR. They can be logged (`--log-actions-to`), and counted and skipped
 //! (`--mlir-debug-counter`). *Steps* are the rewrites that changed the program, and the runs of
-//! passes. `--bisect-limit` limits the total number of steps, and a [`StepObserver`] observes the program
-//! after each step. *Cost.* A few comparisons unless actions are logged, counted or watched.
+//! passes. `--bisect-limit` limits the total number of steps, and a [`StepObserver`] observes the
+//! program after each step. *Cost.* A few comparisons unless actions are logged, counted or
+//! watched.
 
 use std::io::Write as _;
 
@@ -345,8 +346,8 @@ impl Actions {
         self.record_step_with_worklist(ir, what, place, || (Vec::new(), 0));
     }
 
-    /// [`Actions::record_step`] with a worklist. `waiting` returns up to [`MAX_LISTED_OPS`] ops of the worklist,
-    /// and its length.
+    /// [`Actions::record_step`] with a worklist. `waiting` returns up to [`MAX_LISTED_OPS`] ops of
+    /// the worklist, and its length.
     pub(crate) fn record_step_with_worklist(
         &mut self,
         ir: &Ir,

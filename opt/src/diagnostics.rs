@@ -106,8 +106,8 @@ fn without_control_characters(text: &str) -> String {
 pub struct DiagnosticSink {
     /// The diagnosed text.
     input: InputText,
-    /// True if diagnostics are collected in `collected` and compared with expectations; false if they are
-    /// printed.
+    /// True if diagnostics are collected in `collected` and compared with expectations; false if
+    /// they are printed.
     is_collecting: bool,
     collected: Vec<(DiagnosticSeverity, Option<usize>, String)>,
     n_errors: usize,

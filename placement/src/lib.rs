@@ -1,8 +1,9 @@
 //! Optimizer for placements of `reduce_noise`: finds the cheapest ones that make a program legal.
 //!
-//! [`place`] takes an [`Instance`] and [`PlacementLimits`] and returns a [`Placement`]. The placement is
-//! verified and has a lower bound; it is optimal if the bound equals its cost. The problem is
-//! NP-hard (Paindavoine and Vialla, "Minimizing bootstrappings in FHE"), so the optimizer is an
+//! [`place`] takes an [`Instance`] and [`PlacementLimits`] and returns a [`Placement`]. The
+//! placement is verified and has a lower bound; it is optimal if the bound equals its cost. The
+//! problem is NP-hard (Paindavoine and Vialla, "Minimizing bootstrappings in FHE"), so the
+//! optimizer is an
 //! *anytime* algorithm: it finds a legal answer immediately, then better ones, then a proof.
 //!
 //! # Pipeline

@@ -163,8 +163,8 @@ impl<T: Number> System<T> {
             }
         }
         self.inequalities = rows;
-        // Most rows of a large system are redundant. `normalize_inequalities` may find a contradiction; the next
-        // `solve` reports it.
+        // Most rows of a large system are redundant. `normalize_inequalities` may find a
+        // contradiction; the next `solve` reports it.
         if self.inequalities.len() > FEW_ROWS
             && self.normalize_inequalities(budget)? == Feasibility::Open
         {

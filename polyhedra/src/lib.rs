@@ -1,9 +1,9 @@
 //! Integer sets: conjunctions and unions of affine constraints, with exact answers about points,
 //! bounds and projections.
 //!
-//! *Law.* Every answer is exact for integers of any size, or it is [`QueryFailure::Exhausted`]: the budget
-//! was spent first. Arithmetic uses machine words. On overflow, it starts again with numbers of any
-//! size.
+//! *Law.* Every answer is exact for integers of any size, or it is [`QueryFailure::Exhausted`]: the
+//! budget was spent first. Arithmetic uses machine words. On overflow, it starts again with numbers
+//! of any size.
 //!
 //! The crate is independent of programs and of MLIR. Start reading at [`Conjunction`].
 

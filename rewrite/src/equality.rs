@@ -197,7 +197,7 @@ impl EqualityProof<'_> {
             match event {
                 TraversalEvent::Op(op) => return Ok(Some(op)),
                 TraversalEvent::Iteration => {
-                    self.start_iteration(feed.body.as_mut().ok_or("no loop")?)?
+                    self.start_iteration(feed.body.as_mut().ok_or("no loop")?)?;
                 }
             }
         }

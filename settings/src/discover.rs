@@ -173,8 +173,8 @@ impl ConfigResolver {
     }
 }
 
-/// A [`ConfigResolver`] for files that are grouped by folder: it queries the cache once per folder. It
-/// must be dropped before configurations change.
+/// A [`ConfigResolver`] for files that are grouped by folder: it queries the cache once per folder.
+/// It must be dropped before configurations change.
 #[derive(Debug)]
 pub struct FolderResolver<'a> {
     resolver: &'a ConfigResolver,

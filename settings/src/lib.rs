@@ -7,8 +7,8 @@
 //! the options of the command line or the editor ([`Overrides`]).
 //!
 //! [`discover()`] finds the file of a path, [`Config::from_toml`] parses it, and
-//! [`Config::for_path`] returns the [`Settings`] of one file. [`ConfigResolver`] does this for many files
-//! and caches the results. An error is a [`ConfigProblem`] with its position in the text.
+//! [`Config::for_path`] returns the [`Settings`] of one file. [`ConfigResolver`] does this for many
+//! files and caches the results. An error is a [`ConfigProblem`] with its position in the text.
 //!
 //! *Law.* The known keys are those of the JSON schema ([`schema()`]), which is generated from the
 //! types in `options.rs`. The parser, the message about an unknown key, and editors use it.

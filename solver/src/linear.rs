@@ -75,8 +75,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Failed`] if the mask does not have one entry per row, or an earlier run was stopped
-    /// or failed.
+    /// [`SolverError::Failed`] if the mask does not have one entry per row, or an earlier run was
+    /// stopped or failed.
     pub fn remove_rows(&mut self, mask: &[bool]) -> Result<(), SolverError> {
         let mask: Vec<c_int> = mask.iter().map(|&out| c_int::from(out)).collect();
         if mask.len() != self.n_rows {
@@ -92,8 +92,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Failed`] if a column does not exist, HiGHS rejects the bounds, or an earlier run
-    /// was stopped or failed.
+    /// [`SolverError::Failed`] if a column does not exist, HiGHS rejects the bounds, or an earlier
+    /// run was stopped or failed.
     pub fn set_bounds(
         &mut self,
         columns: &[u32],
@@ -143,7 +143,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Failed`] if the basis has another size, or an earlier run was stopped or failed.
+    /// [`SolverError::Failed`] if the basis has another size, or an earlier run was stopped or
+    /// failed.
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), SolverError> {
         if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
             return Err(SolverError::Failed);
@@ -169,8 +170,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Stopped`] if the limits end the run, [`SolverError::Failed`] if there is no optimum or
-    /// HiGHS fails. In both cases the program cannot be used any more.
+    /// [`SolverError::Stopped`] if the limits end the run, [`SolverError::Failed`] if there is no
+    /// optimum or HiGHS fails. In both cases the program cannot be used any more.
     pub fn solve(&mut self, limits: &SolverLimits) -> Result<Optimum, SolverError> {
         let solved = self.model.take().ok_or(SolverError::Failed)?.run(limits)?;
         match solved.outcome() {

@@ -55,8 +55,8 @@ impl MixedIntegerProgram {
     ///
     /// # Errors
     ///
-    /// [`SolverError::Stopped`] if the limits were reached before the run, [`SolverError::Failed`] if HiGHS
-    /// rejects the program or fails.
+    /// [`SolverError::Stopped`] if the limits were reached before the run, [`SolverError::Failed`]
+    /// if HiGHS rejects the program or fails.
     pub fn solve(
         &self,
         start: Option<&[f64]>,

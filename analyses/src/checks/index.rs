@@ -1,9 +1,9 @@
 //! The ops that checks must visit, updated by edits, so that no check walks the program.
 //!
 //! *Law.* Each set contains all ops that match its description, and may contain others: an op stays
-//! in `idle`, for example, when its result gains a use. A check therefore tests each op again when
-//! diagnostics are requested. *Cost.* The cost of an update is proportional to the edit and to the
-//! number of suppression comments after it.
+//! in `unused_pure_ops`, for example, when its result gains a use. A check therefore tests each op
+//! again when diagnostics are requested. *Cost.* The cost of an update is proportional to the edit
+//! and to the number of suppression comments after it.
 
 use std::ops::Range;
 
@@ -182,7 +182,8 @@ impl Index {
     }
 }
 
-/// Returns the offsets of [`SUPPRESSION_MARK`] in a text, in order. *Cost.* Linear, without a copy of the text.
+/// Returns the offsets of [`SUPPRESSION_MARK`] in a text, in order. *Cost.* Linear, without a copy
+/// of the text.
 fn marks_in(source: &Source) -> Vec<usize> {
     let mut marks = Vec::new();
     // The text that is being searched, and its offset.

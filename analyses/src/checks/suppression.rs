@@ -1,13 +1,14 @@
 //! unused-suppression: unused suppression comment
 //!
-//! `// noisy: suppression_edits(code)` on the line of an op, or on a line of its own before it, suppresses
-//! diagnostics of that code on that line. Several codes are separated by commas. A comment that
-//! suppresses nothing, or that names an unknown code, is reported.
+//! `// noisy: suppression_edits(code)` on the line of an op, or on a line of its own before it,
+//! suppresses diagnostics of that code on that line. Several codes are separated by commas. A
+//! comment that suppresses nothing, or that names an unknown code, is reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
 //!   %0 = noisy.encode %x : i5 -> !noisy.i32
-//!   %1 = noisy.mul %0, %0 : !noisy.i32      // noisy: allow(noise-overflow): 24 is within the budget of 26
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // noisy: allow(noise-overflow): 24 is within the
+//!   budget of 26
 //!   %2 = noisy.add %1, %1 : !noisy.i32      // noisy: allow(noise-overfow): unknown code
 //!   return %2 : !noisy.i32
 //! }
@@ -306,8 +307,8 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// Returns the codes in a comment that starts with `// noisy: suppression_edits(`, with their ranges in the
-/// comment.
+/// Returns the codes in a comment that starts with `// noisy: suppression_edits(`, with their
+/// ranges in the comment.
 fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     let inside = comment.trim_start_matches('/').trim_start();
     let Some(list) = inside.strip_prefix(SUPPRESSION_MARK).and_then(|it| it.split_once(')')) else {

@@ -256,7 +256,7 @@ mod tests {
         let mut out = Vec::new();
         let document = Document::new(text);
         for_each_row(&document, &mut |row| {
-            out.push(serde_json::to_string(&row).unwrap_or_default())
+            out.push(serde_json::to_string(&row).unwrap_or_default());
         });
         out
     }

@@ -143,7 +143,7 @@ impl CostTally {
         match work {
             SchemeOperation::Relinearize => self.keys.needs_relinearization = true,
             SchemeOperation::Rotate if is_row_swap(ir.op_name(op)) => {
-                self.keys.needs_row_swap = true
+                self.keys.needs_row_swap = true;
             }
             SchemeOperation::Rotate => match step(ir, integers, heir, op) {
                 // A rotation by 0 needs no key.

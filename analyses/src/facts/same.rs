@@ -3,9 +3,9 @@
 //!
 //! *Law.* Two ops are equal if they have the same name, attributes, operands (in any order, if the
 //! op is commutative), result types and regions. An op may be replaced by an equal op that
-//! dominates it; a [`DominanceWalk`] keeps the dominating ops. Ops that only read memory are equal only if
-//! they are in one block and no op between them may write. *Cost.* Linear in the ops. For equal
-//! loads in one block, the ops between them are visited once more.
+//! dominates it; a [`DominanceWalk`] keeps the dominating ops. Ops that only read memory are equal
+//! only if they are in one block and no op between them may write. *Cost.* Linear in the ops. For
+//! equal loads in one block, the ops between them are visited once more.
 
 use std::hash::{Hash as _, Hasher as _};
 

@@ -1,8 +1,8 @@
 //! Analyses that are solved at the first query and then updated by edits.
 //!
 //! *Law.* After any edits the facts equal those from scratch. *Cost.* None before the first query;
-//! then each edit updates the analysis. After [`MAX_UNQUERIED_EDITS`] edits without a query the facts are
-//! dropped.
+//! then each edit updates the analysis. After [`MAX_UNQUERIED_EDITS`] edits without a query the
+//! facts are dropped.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

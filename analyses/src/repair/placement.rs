@@ -7,8 +7,8 @@
 //! *Law.* Every returned placement has been verified. The edited text has no noise error in the
 //! fixed functions, no additional noise error in other functions, no new problem of other kinds,
 //! and exactly the promised number of additional ops. A function with an error other than noise, or
-//! with unknown noise, is not changed. With [`PlacementOptions::replace`] the cost of a group does not
-//! increase.
+//! with unknown noise, is not changed. With [`PlacementOptions::replace`] the cost of a group does
+//! not increase.
 
 pub mod extract;
 mod group;
@@ -255,8 +255,8 @@ impl fmt::Display for Price {
 /// The result for a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacementVerdict {
-    /// The function is already legal and, with [`PlacementOptions::replace`], no cheaper placement was
-    /// found.
+    /// The function is already legal and, with [`PlacementOptions::replace`], no cheaper placement
+    /// was found.
     Legal,
     /// The function becomes legal or cheaper.
     Fixed(FixedFunction),

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// Checks noise in MLIR programs with homomorphic arithmetic, and inserts the cheapest `reduce_noise`.
+/// Checks noise in MLIR programs with homomorphic arithmetic, and inserts the cheapest
+/// `reduce_noise`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "noisy-check", version, about, long_about = None, after_help = EXIT_CODES)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -59,7 +60,8 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = FORMAT_EXIT_CODES)]
 pub(crate) struct FormatArgs {
-    /// Files or folders to format; `-` formats standard input to standard output. Folders are searched for *.mlir files, respecting .gitignore
+    /// Files or folders to format; `-` formats standard input to standard output. Folders are
+    /// searched for *.mlir files, respecting .gitignore
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
@@ -102,10 +104,12 @@ pub(crate) struct VerifyCertificateArgs {
     /// The program before it was fixed; `-` is standard input
     #[arg(value_name = "PROGRAM")]
     pub program: PathBuf,
-    /// The certificate that the rewritten program computes the same; --certificate proof.json writes proof.equality.json, if --rewrite changes the program
+    /// The certificate that the rewritten program computes the same; --certificate proof.json
+    /// writes proof.equality.json, if --rewrite changes the program
     #[arg(long, value_name = "FILE")]
     pub equality: Option<PathBuf>,
-    /// The program after it was fixed: verify that it differs in reduce_noise only from the program before, or from the rewritten one
+    /// The program after it was fixed: verify that it differs in reduce_noise only from the program
+    /// before, or from the rewritten one
     #[arg(long, value_name = "FILE")]
     pub fixed: Option<PathBuf>,
     /// The program was fixed with --unsafe-fixes
@@ -148,7 +152,8 @@ pub(crate) struct NestArgs {
     /// The file; `-` is standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// Line of the loop to draw, together with its inner (or outer) loop [default: the first nest of two loops]
+    /// Line of the loop to draw, together with its inner (or outer) loop
+    /// [default: the first nest of two loops]
     #[arg(long, short, value_name = "LINE")]
     pub line: Option<usize>,
     /// The order to draw beside the program [default: the first that changes it; none without
@@ -258,7 +263,8 @@ pub(crate) struct SettingsArgs {
 /// Arguments of a check.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Files or folders to check; `-` reads standard input. Folders are searched for *.mlir files, respecting .gitignore
+    /// Files or folders to check; `-` reads standard input. Folders are searched for *.mlir files,
+    /// respecting .gitignore
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
@@ -347,7 +353,8 @@ pub(crate) struct CheckArgs {
 #[command(next_help_heading = "Fixing")]
 #[expect(clippy::struct_excessive_bools, reason = "a switch each")]
 pub(crate) struct FixArgs {
-    /// Insert reduce_noise where noise exceeds the budget, apply the safe fixes of errors and warnings, and write the files back
+    /// Insert reduce_noise where noise exceeds the budget, apply the safe fixes of errors and
+    /// warnings, and write the files back
     #[arg(long, group = "fixes")]
     pub fix: bool,
 
@@ -409,7 +416,8 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
     pub stdin_filename: String,
 
-    /// Check the parts of a file between // ----- lines separately; always on, accepted for mlir-opt compatibility
+    /// Check the parts of a file between // ----- lines separately; always on, accepted for
+    /// mlir-opt compatibility
     #[arg(long)]
     pub split_input_file: bool,
 }
@@ -431,9 +439,9 @@ pub(crate) struct CacheArgs {
 /// Options that print something other than diagnostics.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Instead of checking")]
-#[expect(clippy::struct_field_names, reason = "the options are called so")]
 pub(crate) struct ShowArgs {
-    /// Compare diagnostics with the expected-error, -warning, -remark and -note comments of the files, like mlir-opt
+    /// Compare diagnostics with the expected-error, -warning, -remark and -note comments of the
+    /// files, like mlir-opt
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     #[arg(conflicts_with_all = ["fix", "fix_only", "diff", "add_suppressions"])]
     pub verify_diagnostics: Option<ExpectationMode>,

@@ -3,9 +3,9 @@
 //! *Law.* A folder whose ignore files cannot be read within the limits is not walked, and this is
 //! reported: checking everything in it would be wrong, and silently checking nothing would be wrong
 //! too. These files are read: `.ignore` and `.gitignore` of a folder and of its ancestors,
-//! `.git_metadata/info/exclude_file`, and the user's patterns. A missing file, a folder, or an unreadable file
-//! has no patterns. Lines have the meaning that git gives them, and as in git the rules of a
-//! repository do not apply in a repository nested in it.
+//! `.git_metadata/info/exclude_file`, and the user's patterns. A missing file, a folder, or an
+//! unreadable file has no patterns. Lines have the meaning that git gives them, and as in git the
+//! rules of a repository do not apply in a repository nested in it.
 //!
 //! The limits exist because a pipe blocks, a device has no end, and a megabyte of patterns takes
 //! 400 MB and 2 s.
@@ -227,7 +227,8 @@ fn add_lines(builder: &mut GitignoreBuilder, text: &[u8]) {
     }
 }
 
-/// Metadata of the `.git_metadata` of a repository, which is a folder or a file with the path of one.
+/// Metadata of the `.git_metadata` of a repository, which is a folder or a file with the path of
+/// one.
 fn git_metadata(folder: &Path) -> Option<Metadata> {
     folder.join(".git").metadata().ok().filter(|it| it.is_dir() || it.is_file())
 }

@@ -71,8 +71,8 @@ impl CallPolicy {
     /// For transformations: [`DEFAULT_MAX_CONTEXTS`] contexts; uncalled functions are dead.
     pub const FOR_TRANSFORMS: CallPolicy =
         CallPolicy::Followed { max_contexts: DEFAULT_MAX_CONTEXTS, analyzes_uncalled: false };
-    /// For displaying facts to users: [`DEFAULT_MAX_CONTEXTS`] contexts; uncalled functions are analyzed
-    /// separately.
+    /// For displaying facts to users: [`DEFAULT_MAX_CONTEXTS`] contexts; uncalled functions are
+    /// analyzed separately.
     pub const FOR_DISPLAY: CallPolicy =
         CallPolicy::Followed { max_contexts: DEFAULT_MAX_CONTEXTS, analyzes_uncalled: true };
     /// Context-insensitive, as in MLIR's solver: all vectors of a function are joined.

@@ -8,9 +8,9 @@
 //! function has an *assumed* context if it may have unknown callers, and one context for each
 //! vector that a live call passes. The fact of a value in the body is the join over all contexts. A
 //! private function without live calls has no context and is dead, or it is solved separately
-//! ([`CallPolicy::Followed`]): then it has an assumed context, but its calls are opaque, so it affects
-//! no other function. An *ask* is the use of a context by a call; the context around the call is
-//! the *asker*.
+//! ([`CallPolicy::Followed`]): then it has an assumed context, but its calls are opaque, so it
+//! affects no other function. An *ask* is the use of a context by a call; the context around the
+//! call is the *asker*.
 //!
 //! # From scratch (`answer.rs`)
 //!

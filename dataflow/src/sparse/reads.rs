@@ -16,10 +16,11 @@
 //!    value, because the ops that define values with changed facts are visited.
 //!
 //! *Cost.* A read of the first kind costs one comparison, a read of the second kind one comparison
-//! per operand. For an op with more than [`MAX_OPERANDS_FOR_BIT`] operands, reads of the second kind are
-//! recorded like those of the third. Each edge is in two lists: the reads of the reader, and the
-//! readers of the subject. A new edge costs a search of the shorter list and a look-up in a hash
-//! table. The reads of an op are removed when it is edited or removed, each edge in constant time.
+//! per operand. For an op with more than [`MAX_OPERANDS_FOR_BIT`] operands, reads of the second
+//! kind are recorded like those of the third. Each edge is in two lists: the reads of the reader,
+//! and the readers of the subject. A new edge costs a search of the shorter list and a look-up in a
+//! hash table. The reads of an op are removed when it is edited or removed, each edge in constant
+//! time.
 
 use std::cell::{Cell, RefCell};
 

@@ -4,8 +4,8 @@
 //! increase along an ascending chain. Plaintexts are neutral: the result of an op has the largest
 //! level of the ciphertext operands, changed by the rule of the op (`rules.rs`). A value that a
 //! loop carries has the level and the number of polynomials of its initial value: HEIR requires
-//! that the yielded value has the same, and `varying-level_rule` reports the others. An argument of a
-//! private function has the largest level that calls pass; the result of a call has the facts of
+//! that the yielded value has the same, and `varying-level_rule` reports the others. An argument of
+//! a private function has the largest level that calls pass; the result of a call has the facts of
 //! the returned value.
 //!
 //! *Without numbers.* An op with a region, or an op of `linalg`, with plaintext operands: HEIR does
@@ -15,8 +15,8 @@
 //! the numbers of a fresh ciphertext ([`NumberSource::Fresh`]).
 //!
 //! *Not checked.* Some numbers in HEIR's annotations depend on the order in which its analyses
-//! visit ops. One rule covers them: a value is not checked ([`NumberSource::Unchecked`]) if it is one of
-//! the following, or is computed from a value that is not checked.
+//! visit ops. One rule covers them: a value is not checked ([`NumberSource::Unchecked`]) if it is
+//! one of the following, or is computed from a value that is not checked.
 //!
 //! - A value that a loop carries with more polynomials than the initial value has.
 //! - An argument of a function that is secret only by its attribute `secret.secret`: HEIR does not
@@ -55,7 +55,8 @@ pub struct CiphertextAnalysis {
     has_secret_marks: Vec<bool>,
     /// The facts of arguments of functions that are not fresh ciphertexts.
     pub(crate) entry_facts: FxHashMap<(Op, usize), CiphertextFact>,
-    /// Values whose uses disagree, with the numbers on which they do as [`NumberSource::Unchecked`].
+    /// Values whose uses disagree, with the numbers on which they do as
+    /// [`NumberSource::Unchecked`].
     pub(crate) conflicts: FxHashMap<Value, NumberSources>,
     types: TypeFactsCache,
     /// Calls of declarations. As in HEIR, their results have the level of their operands.

@@ -350,8 +350,8 @@ impl CiphertextFacts {
         plaintext::is_init(ir, value) && ir.defining_op(value).is_some_and(is_marked)
     }
 
-    /// Returns [`CiphertextFacts::annotated_dimension`], but `None` after lowering, because HEIR counts no op of
-    /// a scheme as a product.
+    /// Returns [`CiphertextFacts::annotated_dimension`], but `None` after lowering, because HEIR
+    /// counts no op of a scheme as a product.
     pub(crate) fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
         let is_found = self.number_sources(value).dimension != NumberSource::Fresh;

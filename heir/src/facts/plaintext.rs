@@ -140,8 +140,8 @@ fn has_result_without_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -
     })
 }
 
-/// Returns the level that a plaintext is encoded for. `direct_demand` returns the level of [`direct_demand`] for
-/// an operand of a `mgmt.init`.
+/// Returns the level that a plaintext is encoded for. `direct_demand` returns the level of
+/// [`direct_demand`] for an operand of a `mgmt.init`.
 pub(crate) fn encoded_level(
     ir: &Ir,
     value: Value,

@@ -120,6 +120,21 @@ pub(crate) fn has_wide_operand(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool 
         && rules::dimension_rule(ir.op_name(op)) != Some(rules::DimensionRule::Relinearize)
 }
 
+/// Returns true if an op relinearizes a ciphertext of two polynomials.
+pub(crate) fn is_needless_relinearization(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
+    let [operand] = ir.op(op).operands.as_slice() else { return false };
+    let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
+        return false;
+    };
+    // An argument of a function or a generic may have more polynomials than assumed, and a value
+    // with an assumed dimension of 2 may be a product.
+    let is_two = matches!(
+        heir.ciphertext(value),
+        Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
+    );
+    ir.defining_op(value).is_some() && is_two && !heir.is_dimension_unchecked(value)
+}
+
 /// Returns true if an op has an operand with more polynomials than the op takes for this operand.
 pub(crate) fn has_oversized_operand(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
     let mut operands = ir.op(op).operands.iter().zip(operand_limits(ir, heir, op));

@@ -14,7 +14,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::annotations::scales::{self, ScaleFault};
 use crate::annotations::unreadable::{self, UnreadableAttribute};
 use crate::annotations::votes::{AnnotationIndex, DimensionMismatch, LevelMismatch, LoweringStage};
-use crate::facts::fact::{Ciphertext, Dimension};
 use crate::facts::known::CiphertextFacts;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
@@ -199,7 +198,11 @@ impl ReportSites {
         let HeirFacts { ir, heir, .. } = *at;
         let data = ir.op(op);
         let results = || data.results.iter().copied();
-        insert_or_remove(&mut self.needless, op, is_needless_relinearization(ir, heir, op));
+        insert_or_remove(
+            &mut self.needless,
+            op,
+            oversized::is_needless_relinearization(ir, heir, op),
+        );
         let is_missing =
             data.kind == OpKind::Unknown && catalogue::is_missing_heir_op(ir.op_name(op));
         insert_or_remove(&mut self.missing, op, is_missing);
@@ -457,7 +460,8 @@ impl ReportSites {
             .collect()
     }
 
-    /// Returns the plaintext operand of one op that is not encoded; see [`ReportSites::unencoded_plaintexts`].
+    /// Returns the plaintext operand of one op that is not encoded; see
+    /// [`ReportSites::unencoded_plaintexts`].
     pub fn unencoded_plaintext_of(
         ir: &Ir,
         heir: &CiphertextFacts,
@@ -493,7 +497,7 @@ impl ReportSites {
             }
             match verdict_scales::treatment_of_first_op(ir, heir, at.options, generic) {
                 FirstOpTreatment::Raised(it) => {
-                    found.extend(it.filter(|it| liveness.is_live(ir, it.op)))
+                    found.extend(it.filter(|it| liveness.is_live(ir, it.op)));
                 }
                 FirstOpTreatment::Kept => {
                     let is_own = |it: &&Op| {
@@ -562,7 +566,7 @@ impl ReportSites {
     }
 
     /// Returns the annotations of one op with a wrong number of polynomials; see
-    /// [`ReportSites::resized`].
+    /// [`ReportReportSites::dimension_mismatches`].
     pub fn dimension_mismatches_of(&self, op: Op) -> &[DimensionMismatch] {
         self.annotations.dimension_mismatches_of(op)
     }
@@ -630,20 +634,6 @@ fn underflows(
     let values = in_textual_order(ir, set).into_iter().flat_map(|it| ir.op(it).results.clone());
     let over = values.filter(|&it| underflow::is_out_of_levels(ir, heir, most, it));
     over.map(|it| underflow::underflow(ir, heir, most, it)).collect()
-}
-
-fn is_needless_relinearization(ir: &Ir, heir: &CiphertextFacts, op: Op) -> bool {
-    let [operand] = ir.op(op).operands.as_slice() else { return false };
-    let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
-        return false;
-    };
-    // An argument of a function or a generic may have more polynomials than assumed, and a value
-    // with an assumed dimension of 2 may be a product.
-    let is_two = matches!(
-        heir.ciphertext(value),
-        Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
-    );
-    ir.defining_op(value).is_some() && is_two && !heir.is_dimension_unchecked(value)
 }
 
 /// Returns true if the noise of a value exceeds the budget of its level, but none of the values

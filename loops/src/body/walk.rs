@@ -147,13 +147,13 @@ impl FunctionBody {
             OpKind::AffineLoad | OpKind::MemrefLoad => self.add_access(ir, op, scope, 0, None),
             OpKind::AffineStore | OpKind::MemrefStore => self.add_access(ir, op, scope, 1, None),
             OpKind::AffineVectorLoad => {
-                self.add_access(ir, op, scope, 0, Some(AnalysisFailure::Vector))
+                self.add_access(ir, op, scope, 0, Some(AnalysisFailure::Vector));
             }
             OpKind::AffineVectorStore => {
-                self.add_access(ir, op, scope, 1, Some(AnalysisFailure::Vector))
+                self.add_access(ir, op, scope, 1, Some(AnalysisFailure::Vector));
             }
             OpKind::MemrefAtomicRmw => {
-                self.add_access(ir, op, scope, 1, Some(AnalysisFailure::Atomic))
+                self.add_access(ir, op, scope, 1, Some(AnalysisFailure::Atomic));
             }
             OpKind::AffinePrefetch | OpKind::MemrefPrefetch => {}
             _ => self.visit_other(ir, op, kind, scope),

@@ -46,8 +46,8 @@ impl EditBuilder<'_> {
         })
     }
 
-    /// Returns the edits of the header that change the step to [`UNROLL_FACTOR`] iterations, and that add
-    /// a loop for the remaining iterations.
+    /// Returns the edits of the header that change the step to [`UNROLL_FACTOR`] iterations, and
+    /// that add a loop for the remaining iterations.
     fn group_edits(&self, it: &LoopHeader, split: &GroupBounds) -> EditResult {
         let step = it.step.checked_mul(UNROLL_FACTOR).ok_or("the step is too large")?;
         let old = self.end_of_high(it);
@@ -109,8 +109,9 @@ impl EditBuilder<'_> {
         fresh_name(&self.text(&self.ir.range(function)), name, suffix)
     }
 
-    /// Returns the text of all iterations of a group but the first, as renamed copies of `body_text`,
-    /// and the values that the last iteration yields. `body_of` is the loop with the body `body_text`.
+    /// Returns the text of all iterations of a group but the first, as renamed copies of
+    /// `body_text`, and the values that the last iteration yields. `body_of` is the loop with the
+    /// body `body_text`.
     fn renamed_copies(
         &self,
         it: &LoopHeader,

@@ -177,8 +177,8 @@ impl OpenDocument {
         async { receiver.await.unwrap_or(Err(NoAnswer::Unavailable)) }
     }
 
-    /// Like [`OpenDocument::run`], but the job runs before the jobs about the whole text, so that the
-    /// visible part of a file does not wait for the rest.
+    /// Like [`OpenDocument::run`], but the job runs before the jobs about the whole text, so that
+    /// the visible part of a file does not wait for the rest.
     pub(crate) fn run_local<J: Job>(
         &self,
         job: J,

@@ -1,8 +1,8 @@
 //! Threads of the system, and the timers of the runtime.
 //!
 //! *Cost.* Idle threads of documents wait for a while, so that a message reaches a thread as fast
-//! as with a dedicated thread for each document. There are at most [`MAX_THREADS`] threads, and they end
-//! after [`THREAD_IDLE_TIME`] without work.
+//! as with a dedicated thread for each document. There are at most [`MAX_THREADS`] threads, and
+//! they end after [`THREAD_IDLE_TIME`] without work.
 
 use std::collections::VecDeque;
 use std::io;

@@ -428,7 +428,8 @@ fn write_dump(settings: &ManagerSettings, ir: &Ir, op: Op, what: &str, text: &st
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Parses a nested pipeline for [`PassContext::nested`]. It runs without timing and verification.
+/// Parses a nested pipeline for [`PassContext::parse_nested`]. It runs without timing and
+/// verification.
 fn parse_nested_pipeline(text: &str) -> Result<NestedPipeline, PassFailure> {
     let pipeline = Pipeline::parse(text).map_err(|it| PassFailure(Some(it.message)))?;
     Ok(Box::new(move |cx, op| {

@@ -1,11 +1,12 @@
 //! `--replay FILE`: writes a page that replays the steps of passes, or a line of JSON per step.
 //!
 //! A step is recorded as a list of changed lines. Each op is printed separately, with stable names
-//! ([`StableOpPrinter`]), and printed again only if its fingerprint changed. *Law.* The lines after the last
-//! step are the result of the pipeline, except that very long lines are truncated in the middle.
-//! *Cost.* A step visits the ops that it changed (`replay/changed_hunks.rs`), or the whole program if it
-//! changed many. The last step always visits the whole program. If the total work exceeds a limit,
-//! the remaining steps are counted, and recorded as a single step.
+//! ([`StableOpPrinter`]), and printed again only if its fingerprint changed. *Law.* The lines after
+//! the last step are the result of the pipeline, except that very long lines are truncated in the
+//! middle.
+//! *Cost.* A step visits the ops that it changed (`replay/changed_hunks.rs`), or the whole program
+//! if it changed many. The last step always visits the whole program. If the total work exceeds a
+//! limit, the remaining steps are counted, and recorded as a single step.
 
 mod edits;
 

@@ -34,9 +34,10 @@
 //! stable.
 //!
 //! *Levels.* A branch of a tree may assume that the noise after some nodes is below a level, or at
-//! least a level ([`NoiseAssumptions`]). If the noise after `v` is assumed to be at least `k`, then `We(v,
-//! k) = 0`. If it is assumed to be below a level, a set of sites that brings it to this level is a
-//! core, too. Both kinds of cores are valid only under the assumptions, which the row lists.
+//! least a level ([`NoiseAssumptions`]). If the noise after `v` is assumed to be at least `k`, then
+//! `We(v, k) = 0`. If it is assumed to be below a level, a set of sites that brings it to this
+//! level is a core, too. Both kinds of cores are valid only under the assumptions, which the row
+//! lists.
 //!
 //! Cost of a separation: the number of steps of all operands; for sums, the product of the numbers
 //! of steps of two operands.
@@ -383,8 +384,8 @@ impl<'g> CoreSeparator<'g> {
         found
     }
 
-    /// Returns the core of a node that [`CoreSeparator::violated`] found. `None` if a cycle of equal
-    /// weights hides it.
+    /// Returns the core of a node that [`CoreSeparator::violated`] found. `None` if a cycle of
+    /// equal weights hides it.
     pub(crate) fn core(&self, x: &[f32], over: ViolatedNode) -> Option<ProofRow> {
         let (mut core, mut below, mut least) = (Vec::new(), Vec::new(), Vec::new());
         if over.is_after_reset {

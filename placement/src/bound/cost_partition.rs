@@ -37,7 +37,8 @@ const ROUNDS: usize = 3;
 /// Attempts at zero-half cuts in parts. None, because their solves take longer than grown local
 /// problems, and gain less.
 const HALVES: usize = 0;
-/// Parts become larger after a partition that raises the bound by less than `bound / MIN_GAIN_DIVISOR`.
+/// Parts become larger after a partition that raises the bound by less than
+/// `bound / MIN_GAIN_DIVISOR`.
 const MIN_GAIN_DIVISOR: i128 = 2000;
 
 struct CostShare {
@@ -128,7 +129,7 @@ fn tighten(
         }
     };
     incumbent.with_sleeping_search(1, || {
-        run_on_workers(n_workers(budget).min(jobs.len()), cores, budget, work)
+        run_on_workers(n_workers(budget).min(jobs.len()), cores, budget, work);
     });
     jobs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }

@@ -2,12 +2,12 @@
 //! is found once and copied to all of them.
 //!
 //! Nodes get colors: equal for equal rule, limit and reset, and then refined by the colors of their
-//! neighbors ([`ROUNDS`] times). A [`CutPattern`] is a cut with a walk through nodes with all of its
-//! sites; each move of the walk is described by the color of its target. The same walk from another
-//! node with the color of the start leads to the sites of a copy. Colors are only a heuristic: a
-//! copy is accepted only if the image of each core of the proof is a core ([`CoreCheck`]). The rest
-//! of the proof depends only on the cores and on the weights of the cut, so the proof is valid for
-//! the copy, for any costs of its sites.
+//! neighbors ([`ROUNDS`] times). A [`CutPattern`] is a cut with a walk through nodes with all of
+//! its sites; each move of the walk is described by the color of its target. The same walk from
+//! another node with the color of the start leads to the sites of a copy. Colors are only a
+//! heuristic: a copy is accepted only if the image of each core of the proof is a core
+//! ([`CoreCheck`]). The rest of the proof depends only on the cores and on the weights of the cut,
+//! so the proof is valid for the copy, for any costs of its sites.
 //!
 //! Cost: some passes over the edges for the colors; a walk for each possible copy; and, if the
 //! point violates the copy, a visit of the few nodes whose noise rises without each core.

@@ -295,7 +295,7 @@ impl WarmStart {
             }
         };
         incumbent.with_sleeping_search(1, || {
-            run_on_workers(self.n_workers.min(jobs.len()), cores, budget, work)
+            run_on_workers(self.n_workers.min(jobs.len()), cores, budget, work);
         });
         let jobs: Vec<ClusterJob> = (jobs.into_iter())
             .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))

@@ -31,7 +31,7 @@ pub(crate) fn run_on_workers<'g>(
         for _ in 0..n_workers {
             let (work, mut cores) = (&work, cores.clone());
             scope.spawn(move || {
-                work(&mut cores, &mut EffortBudget { stop, remaining: u64::MAX, steps })
+                work(&mut cores, &mut EffortBudget { stop, remaining: u64::MAX, steps });
             });
         }
     });

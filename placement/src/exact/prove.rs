@@ -288,8 +288,8 @@ impl ProofSource for SettledProof {
     }
 }
 
-/// Phase 2, if at least one in `find_least_weight` sites can be settled. Returns true if it solved the
-/// remaining subproblems: then the caller must not continue.
+/// Phase 2, if at least one in `find_least_weight` sites can be settled. Returns true if it solved
+/// the remaining subproblems: then the caller must not continue.
 fn fix_by_reduced_cost(
     graph: &NoiseGraph,
     dual: &DualBound,

@@ -10,8 +10,8 @@
 //! ([`crate::bound::cores`]). Either branch raises the bound by about half of the share of these
 //! cores in the bound. This is much more than the gain of a decision about one site, which changes
 //! one term of each core. The gains of levels at distant values add up. The multipliers of the rows
-//! predict the best value and level ([`LocalProblem::branching_levels`]). These cores are valid only in their
-//! subtree.
+//! predict the best value and level ([`LocalProblem::branching_levels`]). These cores are valid
+//! only in their subtree.
 //!
 //! If there is no suitable level, the tree branches at a column. Candidates are selected by their
 //! earlier gains, and tried (strong branching).
@@ -77,8 +77,8 @@ pub(crate) struct TreeProblem<'q, 'g> {
     pub n_workers: usize,
 }
 
-/// Runs the search, and calls `report_bound` with proofs of better bounds. Returns the new rows that are
-/// binding at a leaf. `None` if the solver fails immediately.
+/// Runs the search, and calls `report_bound` with proofs of better bounds. Returns the new rows
+/// that are binding at a leaf. `None` if the solver fails immediately.
 pub(crate) fn shared_tree<'q, 'g>(
     problem: TreeProblem<'q, 'g>,
     cores: &mut CoreSeparator<'g>,
@@ -331,9 +331,9 @@ impl<'g> SharedTree<'_, 'g> {
         Some(Ok(LeafState { is_cut: true, levels, ..start }))
     }
 
-    /// Adds violated cores, and zero-half cuts if `zero_half_cuts` is `Some`, and solves again while this
-    /// raises the bound. Returns `Err` with a row that cannot be satisfied if there is no legal
-    /// choice. `None` if the solver fails.
+    /// Adds violated cores, and zero-half cuts if `zero_half_cuts` is `Some`, and solves again
+    /// while this raises the bound. Returns `Err` with a row that cannot be satisfied if there is
+    /// no legal choice. `None` if the solver fails.
     fn rounds(
         &self,
         local: &mut LocalProblem,

@@ -1,8 +1,8 @@
 //! The compiled form of an instance: operands, users and sites in flat arrays, and an order of the
 //! nodes.
 //!
-//! Construction takes time linear in the size of the instance. A [`NoiseGraph`] owns its data, so that
-//! threads can share it.
+//! Construction takes time linear in the size of the instance. A [`NoiseGraph`] owns its data, so
+//! that threads can share it.
 
 use rustc_hash::FxHashSet;
 

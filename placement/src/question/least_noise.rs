@@ -38,8 +38,8 @@ pub(crate) fn least_solution(
 }
 
 /// Returns the noise before and after the reset of each node, if each site is chosen exactly if
-/// that makes the noise lower (`is_lower`) or higher. The noise after a node is capped at its limit,
-/// and all noise at `most`.
+/// that makes the noise lower (`is_lower`) or higher. The noise after a node is capped at its
+/// limit, and all noise at `most`.
 pub(crate) fn extreme_noise(
     graph: &NoiseGraph,
     is_lower: bool,

@@ -134,8 +134,8 @@ impl Incumbent {
         self.lower() >= self.upper()
     }
 
-    /// Runs work that uses all processors. Meanwhile annealing sleeps `sleep_ratio` times as long as it
-    /// works.
+    /// Runs work that uses all processors. Meanwhile annealing sleeps `sleep_ratio` times as long
+    /// as it works.
     pub(crate) fn with_sleeping_search(&self, rests: u32, work: impl FnOnce()) {
         self.sleep_ratio.store(rests, Ordering::Release);
         work();
@@ -152,8 +152,8 @@ impl Incumbent {
         self.done.store(true, Ordering::Release);
     }
 
-    /// Allows work on the part again after [`Incumbent::request_stop`]. The proof then starts again with
-    /// new sources, so the proof of the old sources is stored first.
+    /// Allows work on the part again after [`Incumbent::request_stop`]. The proof then starts again
+    /// with new sources, so the proof of the old sources is stored first.
     pub(crate) fn resume(&self) {
         if self.lower() > 0 {
             self.offer_proof((*self.proof()).clone());

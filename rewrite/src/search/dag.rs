@@ -181,8 +181,8 @@ impl ExpressionDag {
     }
 }
 
-/// Creates the nodes of a program. Returns the node of each live root line (see [`root_lines`]); other
-/// lines are merged into their users.
+/// Creates the nodes of a program. Returns the node of each live root line (see [`root_lines`]);
+/// other lines are merged into their users.
 pub(crate) fn build_dag(
     program: &StraightProgram,
     is_kept: &[bool],

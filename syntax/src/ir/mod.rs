@@ -57,8 +57,8 @@ pub struct OpData {
     pub(crate) is_quoted: bool,
     /// Bytes beyond the end of the item that were read to find that end.
     pub(crate) lookahead: u32,
-    /// The context on which the parse depended ([`crate::skeleton::DIALECT`],
-    /// [`crate::skeleton::PLACE`]). If it changes, the item is parsed again.
+    /// The context on which the parse depended ([`crate::skeleton::DEPENDS_ON_DIALECT`],
+    /// [`crate::skeleton::DEPENDS_ON_TOP_LEVEL`]). If it changes, the item is parsed again.
     pub(crate) context_deps: u8,
     /// The values that it defines, with or without a name in the text; for a label, the block's
     /// arguments.

@@ -35,10 +35,10 @@ pub(crate) struct Link {
     /// Nesting depth of the regions in its items.
     height: u8,
     /// A union of flags: [`LABEL`] if there is a label, and the context on which the items depend
-    /// ([`DEPENDS_ON_DIALECT`], [`crate::skeleton::PLACE`]).
+    /// ([`DEPENDS_ON_DIALECT`], [`crate::skeleton::DEPENDS_ON_TOP_LEVEL`]).
     flags: u8,
-    /// The values of [`Link::lookahead`], [`Link::height`] and [`Link::flags`] for the item alone, computed
-    /// when it was inserted or last renewed.
+    /// The values of [`Link::lookahead`], [`Link::height`] and [`Link::flags`] for the item alone,
+    /// computed when it was inserted or last renewed.
     own_lookahead: u32,
     own_height: u8,
     own_flags: u8,
@@ -80,7 +80,7 @@ pub(crate) struct SubtreeSums {
     /// Nesting depth of the regions in the items.
     pub(crate) height: u8,
     /// A union of flags: [`LABEL`] if there is a label, and the context on which the items depend
-    /// ([`DEPENDS_ON_DIALECT`], [`crate::skeleton::PLACE`]).
+    /// ([`DEPENDS_ON_DIALECT`], [`crate::skeleton::DEPENDS_ON_TOP_LEVEL`]).
     pub(crate) flags: u8,
 }
 
@@ -168,8 +168,8 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
     op
 }
 
-/// Items to concatenate: one item with its length in bytes (after [`update_own_sums`]), or a tree of
-/// items.
+/// Items to concatenate: one item with its length in bytes (after [`update_own_sums`]), or a tree
+/// of items.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SeqPiece {
     Item(Op, u32),

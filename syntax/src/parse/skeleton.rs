@@ -52,8 +52,8 @@ pub(crate) struct SkeletonItem {
     pub(crate) len: u32,
     /// Number of bytes after its end that were read to find that end.
     pub(crate) lookahead: u32,
-    /// The parts of the context that the item depends on ([`DEPENDS_ON_DIALECT`], [`DEPENDS_ON_TOP_LEVEL`]). It is parsed
-    /// again if they change.
+    /// The parts of the context that the item depends on ([`DEPENDS_ON_DIALECT`],
+    /// [`DEPENDS_ON_TOP_LEVEL`]). It is parsed again if they change.
     pub(crate) context_deps: u8,
     /// The range of its own tokens: in [`Skeleton::own`] if it has regions, otherwise in
     /// [`TokenStream::tokens`].

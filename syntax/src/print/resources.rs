@@ -1,9 +1,9 @@
 //! Prints resource sections like `mlir-opt`: the dialect resources that the program mentions, in
 //! the order of their first mention, and all external resources.
 //!
-//! The mentioned keys are found in the printed text: `dense_resource<read_key>` anywhere, and any name
-//! or string in the body of a type or attribute of another dialect, because only that dialect knows
-//! the grammar. *Cost.* Linear.
+//! The mentioned keys are found in the printed text: `dense_resource<read_key>` anywhere, and any
+//! name or string in the body of a type or attribute of another dialect, because only that dialect
+//! knows the grammar. *Cost.* Linear.
 
 use std::borrow::Cow;
 

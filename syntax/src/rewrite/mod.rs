@@ -25,10 +25,10 @@
 //!
 //! let mut ir = Ir::new();
 //! let top = Point::End(ir.top());
-//! let (_, body) = Builder::new(&mut ir, top).func("f", &[Type::NOISY, Type::NOISY], &[Type::NOISY]);
-//! let args = ir.block(body).args.clone();
-//! let mut builder = Builder::new(&mut ir, Point::End(body));
-//! let sum = builder.value(NewOp::new("noisy.add").operands(&args).results(&[Type::NOISY]));
+//! let (_, body) = Builder::new(&mut ir, top).func("f", &[Type::NOISY, Type::NOISY],
+//! &[Type::NOISY]); let args = ir.block(body).args.clone(); let mut builder = Builder::new(&mut ir,
+//! Point::End(body)); let sum =
+//! builder.value(NewOp::new("noisy.add").operands(&args).results(&[Type::NOISY]));
 //! builder.insert(NewOp::new("func.return").operands(&[sum]));
 //!
 //! assert_eq!(ir.verify(), []);

@@ -3,9 +3,9 @@
 //! *How an edit is applied.* Reparsing starts in the innermost region that contains the change, at
 //! the first item whose text or look-ahead overlaps the change. Wherever an item may start, the
 //! parser looks for an old item that started at the same position and whose text and look-ahead are
-//! not affected by the change ([`ReparsedEdit::reusable_items`]). If there is one, it and all such items that follow
-//! are kept without parsing. If they are in the region itself, after the change, reparsing ends:
-//! the rest of the region is unchanged.
+//! not affected by the change ([`ReparsedEdit::reusable_items`]). If there is one, it and all such
+//! items that follow are kept without parsing. If they are in the region itself, after the change,
+//! reparsing ends: the rest of the region is unchanged.
 //!
 //! If the region itself would end elsewhere, its op is parsed again in the enclosing region. This
 //! is not expensive: if a brace closes a function early, the op ends there, and the second half of

@@ -49,8 +49,8 @@ impl DominatorTree {
     }
 }
 
-/// Returns the immediate dominator of each node ([`NO_NODE`] for the entry, node 0) and its numbers in
-/// the tree; `None` for unreachable nodes.
+/// Returns the immediate dominator of each node ([`NO_NODE`] for the entry, node 0) and its numbers
+/// in the tree; `None` for unreachable nodes.
 fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     if successors.is_empty() {
         return Vec::new();

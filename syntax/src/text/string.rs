@@ -8,9 +8,9 @@
 //! - otherwise the bytes with each backslash doubled and each byte that is not UTF-8 escaped:
 //!   `a\FF`; a literal backslash before two letters becomes `\\FF`.
 //!
-//! *Law.* Different bytes have different texts ([`bytes_of_text`] is the inverse of [`text_of_bytes`]). So
-//! strings are equal if their texts are. Their order is that of their bytes, which may differ from
-//! the order of their texts ([`compare_by_bytes`]).
+//! *Law.* Different bytes have different texts ([`bytes_of_text`] is the inverse of
+//! [`text_of_bytes`]). So strings are equal if their texts are. Their order is that of their bytes,
+//! which may differ from the order of their texts ([`compare_by_bytes`]).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

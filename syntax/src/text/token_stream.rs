@@ -48,8 +48,8 @@ pub(crate) struct TokenStream<'a> {
 impl<'a> TokenStream<'a> {
     /// Creates a stream of a whole text.
     pub(crate) fn whole(text: &'a str) -> Self {
-        // The capacity is limited because [`TokenStream::take_before`] removes the tokens of long texts in
-        // stretches.
+        // The capacity is limited because [`TokenStream::take_before`] removes the tokens of long
+        // texts in stretches.
         let n_tokens = text.len().min(1 << 14) / BYTES_PER_TOKEN + 1;
         Self {
             text: Cow::Borrowed(text),

@@ -1,8 +1,8 @@
 //! Affine maps and sets as data.
 //!
-//! Expressions are built by [`AffineExpr::binary`]. It simplifies exactly as MLIR does (folds constants,
-//! moves constants and symbols to the right, recombines `d0 floordiv c * c + d0 mod c`), so equal
-//! texts of MLIR's printer mean equal data.
+//! Expressions are built by [`AffineExpr::binary`]. It simplifies exactly as MLIR does (folds
+//! constants, moves constants and symbols to the right, recombines `d0 floordiv c * c + d0 mod c`),
+//! so equal texts of MLIR's printer mean equal data.
 
 use std::fmt;
 

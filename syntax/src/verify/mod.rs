@@ -305,8 +305,8 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
         && !ir.extra(op).problems.iter().any(is_wrong)
 }
 
-/// Returns true if an op is a `check_secret.generic` in its custom form. Each `%name` in its header is an
-/// operand.
+/// Returns true if an op is a `check_secret.generic` in its custom form. Each `%name` in its header
+/// is an operand.
 fn is_custom_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)
 }

@@ -1,6 +1,6 @@
-//! Rules about HEIR's `check_secret.generic` and `check_secret.yield`, which are partly known even in their
-//! custom form: the numbers and types of the operands, block arguments and results. A block
-//! argument has the type inside the secret of its operand. Results are secrets.
+//! Rules about HEIR's `check_secret.generic` and `check_secret.yield`, which are partly known even
+//! in their custom form: the numbers and types of the operands, block arguments and results. A
+//! block argument has the type inside the secret of its operand. Results are secrets.
 //!
 //! *Source.* HEIR, `GenericOp::verify` and `YieldOp::verify` in
 //! `lib/Dialect/Secret/IR/SecretOps.cpp`.
@@ -9,7 +9,8 @@ use super::Verifier;
 use crate::{Code, Form, Op, OpKind, Region, Traits, Type, TypeData};
 
 impl Verifier<'_> {
-    /// Checks a `check_secret.generic` or `check_secret.yield`. They have no row in the table of ops.
+    /// Checks a `check_secret.generic` or `check_secret.yield`. They have no row in the table of
+    /// ops.
     pub(super) fn check_secret(&mut self, op: Op) {
         let data = self.ir.op(op);
         if data.form == Form::Broken {
@@ -111,8 +112,8 @@ impl Verifier<'_> {
         self.report(op, Code::EntryArguments, message);
     }
 
-    /// Checks that `check_secret.yield` yields a value for each result of the generic. The text may omit
-    /// the names of all results.
+    /// Checks that `check_secret.yield` yields a value for each result of the generic. The text may
+    /// omit the names of all results.
     fn check_secret_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         if self.ir.op(parent).kind == OpKind::FuncFunc && self.ir.op(parent).form != Form::Broken {

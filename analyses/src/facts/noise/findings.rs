@@ -5,7 +5,8 @@
 //! is reported at the root; later values of the chain are counted, not reported. In a cycle each
 //! value may depend on one that is over: the root is then the first result over the budget when the
 //! iterations are replayed, recorded with its iteration. If the number of iterations is unknown and
-//! each adds noise, the loop itself is reported ([`GrowingLoop`]), and its overflows are the evidence.
+//! each adds noise, the loop itself is reported ([`GrowingLoop`]), and its overflows are the
+//! evidence.
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -94,8 +94,8 @@ pub struct ExtractionRequest<'a> {
     /// True if existing resets may be removed.
     pub replace: bool,
     /// Maximum number of separate copies of a function: [`MAX_COPIES`], or the number of contexts
-    /// in the analysis, [`noisy_dataflow::sparse::MAX_APART`], if the analysis rejected the first
-    /// solution.
+    /// in the analysis, [`noisy_dataflow::sparse::DEFAULT_MAX_CONTEXTS`], if the analysis rejected
+    /// the first solution.
     pub max_copies: usize,
 }
 

@@ -6,11 +6,11 @@
 //! reductions if more bootstraps would be needed. Level reductions need no optimization: each value
 //! at another level needs one op for each level at which it is used.
 //!
-//! [`noisy_heir::placement_question`] extracts the placement problem; the optimizer and the edits are those
-//! of `reduce_noise`. Functions are solved one by one, callees first: a call preserves the number
-//! of polynomials, or returns two polynomials if the callee does, before or after its own
-//! placement. Levels are not tracked across calls: passed and returned ciphertexts must have the
-//! level of a fresh ciphertext.
+//! [`noisy_heir::placement_question`] extracts the placement problem; the optimizer and the edits
+//! are those of `reduce_noise`. Functions are solved one by one, callees first: a call preserves
+//! the number of polynomials, or returns two polynomials if the callee does, before or after its
+//! own placement. Levels are not tracked across calls: passed and returned ciphertexts must have
+//! the level of a fresh ciphertext.
 //!
 //! *Law.* Every returned placement has been verified: the edited text has no new problem, the
 //! promised number of additional ops, and needs no further op. A function with errors, or with

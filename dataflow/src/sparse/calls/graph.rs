@@ -12,9 +12,10 @@
 //! Linear in the units and calls of the document; no other op is read. The graph is rebuilt after
 //! edits of calls or symbols.
 //!
-//! Where all vectors are joined ([`Calls::JOINED`](crate::sparse::Calls::JOINED)), the arguments of
-//! a function depend on its callers, and its results on its callees. A call is then an edge in both
-//! directions, and all functions that are connected by calls are one component.
+//! Where all vectors are joined
+//! ([`CallPolicy::CONTEXT_INSENSITIVE`](crate::sparse::CallPolicy::CONTEXT_INSENSITIVE)), the
+//! arguments of a function depend on its callers, and its results on its callees. A call is then an
+//! edge in both directions, and all functions that are connected by calls are one component.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::FxHashMap;

@@ -104,10 +104,11 @@ impl<F> FollowedCalls<F> {
     }
 
     /// Returns true if the results of an op may flow back to it through calls of its unit. If all
-    /// vectors are joined ([`Calls::JOINED`](crate::sparse::Calls::JOINED)), the results of a call
-    /// depend on the operands of every other call. An op between two calls is then part of a cycle,
-    /// and its facts can only fall if the whole cycle is solved again. *Cost.* Linear in the calls
-    /// of the unit.
+    /// vectors are joined
+    /// ([`CallPolicy::CONTEXT_INSENSITIVE`](crate::sparse::CallPolicy::CONTEXT_INSENSITIVE)), the
+    /// results of a call depend on the operands of every other call. An op between two calls is
+    /// then part of a cycle, and its facts can only fall if the whole cycle is solved again.
+    /// *Cost.* Linear in the calls of the unit.
     fn is_between_calls(&self, ir: &Ir, op: Op) -> bool {
         if self.n_apart() > 0 || self.index.is_empty() {
             return false;

@@ -6,10 +6,10 @@
 //! fresh errors, `B` = 6 s, `delta` the expansion factor of the ring (2 sqrt N on average, N in the
 //! worst case), `dm` the same for a ternary secret (4 sqrt N; N), `k` = 1 + 2 N / 3.
 //!
-//! Models by bounds ([`NoiseModelName::BgvKpz21`] and its worst case) track the largest coefficient of the
-//! error. Models by variance ([`NoiseModelName::BgvMp24`], [`NoiseModelName::BfvBmcm23`]) track the variance of a
-//! coefficient. Models in the canonical embedding ([`NoiseModelName::BgvMono`], [`NoiseModelName::BfvCanonEmb`])
-//! track the norm in that embedding.
+//! Models by bounds ([`NoiseModelName::BgvKpz21`] and its worst case) track the largest coefficient
+//! of the error. Models by variance ([`NoiseModelName::BgvMp24`], [`NoiseModelName::BfvBmcm23`])
+//! track the variance of a coefficient. Models in the canonical embedding
+//! ([`NoiseModelName::BgvMono`], [`NoiseModelName::BfvCanonEmb`]) track the norm in that embedding.
 //!
 //! *Sources.* HEIR, `lib/Analysis/NoiseAnalysis/{BGV,BFV}`; the papers Kim, Polyakov, Zucca
 //! (KPZ21), Mono et al., Murphy and Player (MP24), Biasioli et al. (BMCM23). *Law.* Every function

@@ -31,8 +31,8 @@ pub(crate) fn exprs(body: &AffineBody) -> Vec<AffineExpr> {
     }
 }
 
-/// Renumbers the dimensions and symbols of an expression so that they follow `n_dims` dimensions and
-/// `n_symbols` symbols.
+/// Renumbers the dimensions and symbols of an expression so that they follow `n_dims` dimensions
+/// and `n_symbols` symbols.
 pub(crate) fn renumbered(expr: &AffineExpr, n_dims: u32, n_symbols: u32) -> AffineExpr {
     replace_leaves(expr, &|it| match it {
         AffineExpr::Dim(at) => AffineExpr::Dim(at + n_dims),

@@ -92,7 +92,7 @@ pub(in crate::dialect) const APPLY: OpSpec = OpSpec {
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
     rules: VerifierRules::of_indices(&[|it, op| it.check_affine_apply(op)], |it, op| {
-        it.check_map_operand_count(op, 0)
+        it.check_map_operand_count(op, 0);
     }),
     syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
@@ -126,7 +126,7 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
     rules: VerifierRules::of_indices(&[|it, op| it.check_affine_access(op, 0)], |it, op| {
-        it.check_access_indices(op, 1)
+        it.check_access_indices(op, 1);
     }),
     syntax: &[ACCESS, AttrDict, COLON, TypeOf(TypeBinding::ElementOf(0))],
     ..OpSpec::NONE
@@ -140,7 +140,7 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
     rules: VerifierRules::of_indices(&[|it, op| it.check_affine_access(op, 1)], |it, op| {
-        it.check_access_indices(op, 2)
+        it.check_access_indices(op, 2);
     }),
     syntax: &[Operands(1), COMMA, ACCESS, AttrDict, COLON, TypeOf(TypeBinding::StoreTo)],
     ..OpSpec::NONE
@@ -214,7 +214,7 @@ pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
         AttrSpec::discardable("tag_map", AttrClass::Map),
     ],
     rules: VerifierRules::of_indices(&[|it, op| it.check_dma_operands(op)], |it, op| {
-        it.check_dma_indices(op)
+        it.check_dma_indices(op);
     }),
     syntax: &[
         SOURCE_ACCESS,
@@ -237,7 +237,7 @@ pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
     operands: CountRange::at_least(1),
     attrs: &[AttrSpec::discardable("tag_map", AttrClass::Map)],
     rules: VerifierRules::of_indices(&[|it, op| it.check_dma_operands(op)], |it, op| {
-        it.check_dma_indices(op)
+        it.check_dma_indices(op);
     }),
     syntax: &[TAG_ACCESS, COMMA, Operand(Type::INDEX), COLON, WAITED_TYPE],
     ..OpSpec::NONE

@@ -256,8 +256,8 @@ pub(super) fn dense_elements_text(
     Ok(dense_text(reader.env.interner, element, &sizes, &texts))
 }
 
-/// `dense_elements_text<"0x...">`: the bytes of each element, or of one element for all. Like MLIR, prints few
-/// elements one by one, and many as hexadecimal digits.
+/// `dense_elements_text<"0x...">`: the bytes of each element, or of one element for all. Like MLIR,
+/// prints few elements one by one, and many as hexadecimal digits.
 fn hex_elements_text(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,

@@ -69,8 +69,8 @@ pub(crate) struct ParsedSuccessor {
     pub name: Name,
     /// The range of `^label`.
     pub span: Span,
-    /// The operands that are passed to the block, as indices into [`ParsedItem::operands`]. The generic
-    /// form does not state them; the row of the op does
+    /// The operands that are passed to the block, as indices into [`ParsedItem::operands`]. The
+    /// generic form does not state them; the row of the op does
     /// ([`PassedOperands`](crate::dialect::PassedOperands)).
     pub operands: std::ops::Range<u32>,
 }

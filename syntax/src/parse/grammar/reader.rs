@@ -1,8 +1,8 @@
 //! The reader: a position in the tokens of one item, and the reporting of problems.
 //!
-//! A syntax problem ends the parsing of the item: it is reported once and returned as [`ReportedError`].
-//! As in MLIR, a missing token is reported after the previous token, everything else at the current
-//! token. Problems of types are reported, and parsing continues.
+//! A syntax problem ends the parsing of the item: it is reported once and returned as
+//! [`ReportedError`]. As in MLIR, a missing token is reported after the previous token, everything
+//! else at the current token. Problems of types are reported, and parsing continues.
 
 use super::ParsedOperand;
 use super::{Alias, AliasUse, GrammarEnv, ParsedItem};

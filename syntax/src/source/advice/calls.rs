@@ -213,7 +213,7 @@ impl Adviser<'_> {
         let text = if types.len() == 1 { text } else { format!("({text})") };
         match self.result_types_range(function) {
             Some(range) => {
-                self.propose_replacement(format!("Let the function return {text}"), range, text)
+                self.propose_replacement(format!("Let the function return {text}"), range, text);
             }
             None => {
                 let head = self.ir.head_range(function);

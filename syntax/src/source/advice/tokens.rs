@@ -125,7 +125,7 @@ impl Adviser<'_> {
             }
             (None, Some(form)) => self.set_help(format!("The form of the op is `{form}`")),
             (None, None) => {
-                self.set_help("Write the expected text, or remove the superfluous text")
+                self.set_help("Write the expected text, or remove the superfluous text");
             }
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! A tool without the dialect prints the body unchanged, including blanks, line ends and `//`. A
 //! tool with the dialect parses and reprints it. This module applies the usual changes of a
-//! reprint: blanks ([`normalize_blanks`]), and for some types and attributes the changes in the tables
-//! below. Each row is a fact about the dialect's printer.
+//! reprint: blanks ([`normalize_blanks`]), and for some types and attributes the changes in the
+//! tables below. Each row is a fact about the dialect's printer.
 
 use crate::Tool;
 use crate::identifier::{suffix_id_len, word_len};

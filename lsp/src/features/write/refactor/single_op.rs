@@ -5,8 +5,8 @@
 //! They are offered at the op even if the lints that report it are off. Their edits are the fixes
 //! of these lints. A reported remark is not offered, because its diagnostic already offers the fix.
 //! *Cost.* An offer visits the function once between edits. Unless the user opened the menu, only
-//! functions of at most [`MAX_AUTOMATIC_BYTES`] bytes are visited, because editors send requests after each
-//! edit and each cursor movement.
+//! functions of at most [`MAX_AUTOMATIC_BYTES`] bytes are visited, because editors send requests
+//! after each edit and each cursor movement.
 
 use noisy_analyses::{Document, Remark, TextEdit};
 use noisy_integers::constant::Constant;

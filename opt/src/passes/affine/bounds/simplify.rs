@@ -139,8 +139,8 @@ fn row_of(
 }
 
 /// Drops constraints of an `affine.if` that always hold, or that a parallel constraint implies.
-/// Puts equalities first, and removes common factors. Replaces an empty set by the constraint `-1
-/// >= 0`.
+/// Puts equalities first, and removes common factors. Replaces an empty set by the constraint
+/// `-1 >= 0`.
 fn simplify_set(ir: &mut Ir, op: Op) {
     let Some(set) = applied_map(ir, op, "condition", 0) else { return };
     let AffineBody::Set(all) = &set.map.body else { return };

@@ -141,7 +141,7 @@ impl<'a> ScheduleText<'a> {
                     let _ = writeln!(self.out, "{indent}}}");
                 }
                 LoopCode::Statement { statement, ivs } => {
-                    self.write_statement(*statement, ivs, indent)
+                    self.write_statement(*statement, ivs, indent);
                 }
                 // With blocks of size 1, no elements are carried.
                 LoopCode::CarryingLoop { .. } => {}
@@ -304,7 +304,7 @@ fn collect_statements<'a>(code: &'a [LoopCode], out: &mut Vec<(usize, &'a [Vec<i
     for it in code {
         match it {
             LoopCode::Loop { body, .. } | LoopCode::Guard { body, .. } => {
-                collect_statements(body, out)
+                collect_statements(body, out);
             }
             LoopCode::Statement { statement, ivs } => out.push((*statement, ivs)),
             LoopCode::CarryingLoop { .. } => {}

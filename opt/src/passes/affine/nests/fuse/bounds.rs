@@ -9,8 +9,6 @@
 use noisy_loops::{FunctionBody, JointSystem, LinearForm, LinearTerm, Quotients};
 use noisy_polyhedra::{Budget, Conjunction};
 
-use super::slice::NestPair;
-
 /// A query for the bounds of a form over the points of a conjunction. The form is a column.
 pub(super) struct BoundQuery<'a> {
     pub(super) joint: JointSystem<'a>,
@@ -157,10 +155,11 @@ pub(super) fn projection_contains(
     joint: &JointSystem<'_>,
     n_rows: usize,
     side: usize,
+    budget: impl Fn() -> Budget,
 ) -> Option<bool> {
     let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
     let left = eliminated(&all, &joint.columns_without(side), true)?;
-    let holds = |row: &[i128]| points.implies(row, &mut NestPair::budget());
+    let holds = |row: &[i128]| points.implies(row, &mut budget());
     let is_zero =
         |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
     Some(left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero))

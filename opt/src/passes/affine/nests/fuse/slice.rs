@@ -62,8 +62,8 @@ pub(super) struct Slice {
     pub(super) bounds: Vec<SliceBounds>,
 }
 
-/// The sides of a [`JointSystem`]: an instance of the source, an instance of the target, and an iteration
-/// of the outer loops of the target.
+/// The sides of a [`JointSystem`]: an instance of the source, an instance of the target, and an
+/// iteration of the outer loops of the target.
 pub(super) const SOURCE_SIDE: usize = 0;
 pub(super) const TARGET_SIDE: usize = 1;
 const ITERATION_SIDE: usize = 2;
@@ -228,8 +228,8 @@ impl NestPair {
             .all(|mut joint| more(&mut joint).is_some() && joint.has_no_point(&mut Self::budget()))
     }
 
-    /// Returns true if an instance of the first access (S) and one of the second (T) certainly never
-    /// access the same element, given the domain of X, if any, and more constraints.
+    /// Returns true if an instance of the first access (S) and one of the second (T) certainly
+    /// never access the same element, given the domain of X, if any, and more constraints.
     fn never_meet(
         &self,
         (a, b): (usize, usize),
@@ -425,8 +425,8 @@ impl NestPair {
         })
     }
 
-    /// Adds the constraint that the iteration on side `add_later` follows the one on side `first`, and
-    /// that the first difference is at `level`.
+    /// Adds the constraint that the iteration on side `add_later` follows the one on side `first`,
+    /// and that the first difference is at `level`.
     fn add_later(
         joint: &mut JointSystem<'_>,
         loops: &[u32],
@@ -592,7 +592,7 @@ impl NestPair {
                         .and_then(|n| {
                             joint.add_domain(ITERATION_SIDE, of_x)?;
                             self.add_membership(&mut joint, a, SOURCE_SIDE, slice, ITERATION_SIDE)?;
-                            projection_contains(&joint, n, SOURCE_SIDE)
+                            projection_contains(&joint, n, SOURCE_SIDE, Self::budget)
                         });
                     made.unwrap_or(false)
                 })
@@ -623,7 +623,7 @@ impl NestPair {
                                 [self.element(a), self.element(b)],
                             )?;
                             self.add_membership(&mut joint, a, TARGET_SIDE, slice, SOURCE_SIDE)?;
-                            if projection_contains(&joint, n, SOURCE_SIDE)? {
+                            if projection_contains(&joint, n, SOURCE_SIDE, Self::budget)? {
                                 return Some(true);
                             }
                         }
