@@ -49,13 +49,6 @@ pub(crate) struct Solution {
     pub report: String,
 }
 
-/// The repairs that were computed for a version of a document.
-#[derive(Debug)]
-pub(crate) struct Solutions {
-    pub version: i32,
-    pub all: Vec<Solution>,
-}
-
 /// Stops a run when it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct StopOnDrop(Arc<AtomicBool>);

@@ -29,7 +29,7 @@ use crate::connection::settings::EffectiveSettings;
 use crate::connection::{Connection, client_requests, problems};
 use crate::features::write::action::RepairRequest;
 use crate::host;
-use crate::optimizer::{Solution, Solutions};
+use crate::optimizer::Solution;
 use crate::proto;
 use crate::proto::view::{DocumentView, QueryCache};
 use crate::text::content::{Content, difference};
@@ -49,8 +49,8 @@ pub(super) enum Message {
     Search(oneshot::Sender<i32>),
     /// There was no edit for a while after this version.
     Idle(i32),
-    /// The result of the search in a version.
-    SearchEnded(i32, Vec<Solution>),
+    /// The result of a search, given by its number.
+    SearchEnded(u64, Vec<Solution>),
     Close,
 }
 
@@ -118,6 +118,7 @@ impl OpenDocument {
                 is_new: true,
                 cache: QueryCache::default(),
                 search: None,
+                n_searches: 0,
                 waiting_saves: Vec::new(),
             }
         };
@@ -217,8 +218,10 @@ pub(super) struct Actor {
     /// True until the first publication.
     is_new: bool,
     cache: QueryCache,
-    /// The running search for placements, always in the current version.
+    /// The running search, always for the current text and settings.
     search: Option<PlacementSearch>,
+    /// Number of started searches. It identifies the last one.
+    n_searches: u64,
     /// Saves that wait for the search.
     waiting_saves: Vec<oneshot::Sender<i32>>,
 }
@@ -264,6 +267,7 @@ impl Actor {
             Message::Change(version, changes) => {
                 self.n_changes -= 1;
                 self.end_jobs();
+                self.discard_solutions();
                 for change in &changes {
                     self.change(change);
                 }
@@ -293,17 +297,13 @@ impl Actor {
                     self.start_search(false);
                 }
             }
-            Message::SearchEnded(version, all) => {
-                // The search in an earlier version was stopped, but it may have sent its result
-                // before.
-                if version != self.version {
+            Message::SearchEnded(number, all) => {
+                // A stopped search may have sent its result before, and another may be running.
+                if number != self.n_searches {
                     return;
                 }
                 let Some(search) = self.search.take() else { return };
-                match self.cache.solutions.as_mut().filter(|it| it.version == version) {
-                    Some(known) => known.all.extend(all),
-                    None => self.cache.solutions = Some(Solutions { version, all }),
-                }
+                self.cache.solutions.get_or_insert_default().extend(all);
                 self.notify_saves();
                 client_requests::refresh_lenses(&self.connection);
                 if !search.is_rewriting {
@@ -347,6 +347,12 @@ impl Actor {
         self.content.edit(bytes, new);
     }
 
+    /// Stops the search and discards all solutions, because the text or the settings change.
+    fn discard_solutions(&mut self) {
+        self.search = None;
+        self.cache.solutions = None;
+    }
+
     /// Settings may have changed.
     fn refresh(&mut self) {
         let settings = settings_of(&self.connection, &self.uri);
@@ -354,7 +360,7 @@ impl Actor {
             return;
         }
         self.settings = settings;
-        self.cache.solutions = None;
+        self.discard_solutions();
         self.content.set_model(self.settings.file.model.noise());
         if self.n_changes == 0 {
             self.publish();
@@ -375,7 +381,6 @@ impl Actor {
     /// Publishes the diagnostics of a new text or new settings, unless the client pulls them.
     /// Starts a search after a while without edits.
     fn publish(&mut self) {
-        self.search = None;
         // These saves waited for an earlier version.
         self.waiting_saves.clear();
         search::post_when_idle(&self.connection, &self.mailbox, Message::Idle(self.version));
@@ -419,9 +424,10 @@ impl Actor {
     }
 
     fn start_search_for(&mut self, repairs: Vec<RepairRequest>) {
-        let (mailbox, version) = (self.mailbox.clone(), self.version);
+        self.n_searches += 1;
+        let (mailbox, number) = (self.mailbox.clone(), self.n_searches);
         let deliver = move |all| {
-            mailbox.post(Message::SearchEnded(version, all));
+            mailbox.post(Message::SearchEnded(number, all));
         };
         let text = self.content.text().clone();
         let found =
@@ -438,142 +444,4 @@ impl Actor {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-    use crate::features::find::reference;
-    use crate::features::read::fold;
-    use crate::features::read::hint;
-    use crate::features::read::lens;
-    use crate::features::read::symbol;
-    use crate::features::read::token;
-    use crate::features::walk;
-    use crate::text::encoding::Encoding;
-
-    /// Runs one step of a job about a whole file. The first call creates the job. Returns true if
-    /// more steps remain.
-    type Step = Box<dyn FnMut(&mut DocumentView<'_>) -> bool + Send>;
-
-    /// Jobs with enough steps for an edit in the middle.
-    fn jobs() -> Vec<(&'static str, Step)> {
-        let mut tokens = None;
-        let mut folds = None;
-        let mut symbols = None;
-        let mut lenses = None;
-        let mut hints = None;
-        let mut search = None;
-        vec![
-            (
-                "tokens",
-                Box::new(move |view| {
-                    let source = view.document.source();
-                    let all = 0..view.text().len_bytes();
-                    let new = || token::TokenJob::new(source, all, Encoding::Utf16);
-                    tokens.get_or_insert_with(new).step(source)
-                }),
-            ),
-            (
-                "folds",
-                Box::new(move |view| {
-                    let source = view.document.source();
-                    let new = || fold::FoldJob::new(source);
-                    folds.get_or_insert_with(new).step(source, &mut |_| {})
-                }),
-            ),
-            (
-                "symbols",
-                Box::new(move |view| {
-                    let source = view.document.source();
-                    let new = || symbol::OutlineJob::new(source);
-                    symbols.get_or_insert_with(new).step(source, &mut |_| {})
-                }),
-            ),
-            (
-                "lenses",
-                Box::new(move |view| {
-                    let new = || lens::LensJob::new(view.document);
-                    lenses.get_or_insert_with(new).step(view.document, &mut |_| {})
-                }),
-            ),
-            (
-                "hints",
-                Box::new(move |view| {
-                    let wanted = &view.settings.file.hints;
-                    let all = 0..view.text().len_bytes();
-                    let new = || {
-                        hint::HintJob::new(
-                            view.document,
-                            all,
-                            wanted,
-                            view.settings.file.loops,
-                            crate::features::nest::NestCache::default(),
-                        )
-                    };
-                    hints.get_or_insert_with(new).step(view.document, wanted, &mut |_| {})
-                }),
-            ),
-            (
-                "references",
-                Box::new(move |view| {
-                    let source = view.document.source();
-                    let search = search.get_or_insert_with(|| {
-                        let at = source.slice(0..200).find("%x").unwrap_or_default();
-                        let mention = crate::features::find::cursor::mention_at(source, at);
-                        reference::ReferenceJob::new(source.ir(), mention.expect("a name").entity)
-                    });
-                    search.step(source.ir(), &mut |_| {})
-                }),
-            ),
-        ]
-    }
-
-    /// A function with 50,000 ops that all use one value, and 25,000 functions with two ops each.
-    fn text() -> String {
-        let op = |n: usize| format!("  %{n} = noisy.add %x, %x : !noisy.i32\n");
-        let straight: String = (0..50_000).map(op).collect();
-        let function = |n: usize| {
-            format!(
-                "func.func @f{n}(%x: !noisy.i32) {{\n  %0 = noisy.add %x, %x : !noisy.i32\n  return\n}}\n"
-            )
-        };
-        let functions: String = (0..25_000).map(function).collect();
-        format!("func.func @f(%x: !noisy.i32) {{\n{straight}  return\n}}\n{functions}")
-    }
-
-    #[test]
-    fn an_edit_waits_for_at_most_one_step() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let connection = Arc::new(Connection::new(runtime.handle().clone()));
-        let uri: lsp::Uri = "file:///a.mlir".parse().expect("a name");
-        let document = OpenDocument::open(&connection, uri, 1, text()).expect("a thread");
-        for (version, (name, mut step)) in (2..).zip(jobs()) {
-            let n_steps = Arc::new(AtomicUsize::new(0));
-            let (steps, editor) = (n_steps.clone(), document.clone());
-            // The edit arrives during the third step.
-            let job = move |view: &mut DocumentView<'_>| {
-                let before = walk::n_steps();
-                let more = step(view);
-                assert!(
-                    walk::n_steps() - before <= 2 * walk::ITEMS_PER_STEP,
-                    "{name}: a long step"
-                );
-                if steps.fetch_add(1, Ordering::SeqCst) + 1 == 3 {
-                    let position = lsp::Position::new(0, 0);
-                    let change = lsp::TextDocumentContentChangeEvent {
-                        range: Some(lsp::Range::new(position, position)),
-                        range_length: None,
-                        text: "\n".to_owned(),
-                    };
-                    editor.change(version, vec![change]);
-                }
-                (!more).then_some(())
-            };
-            let answer = runtime.block_on(document.run(job));
-            assert_eq!(answer, Err(NoAnswer::Modified), "{name}");
-            assert_eq!(n_steps.load(Ordering::SeqCst), 3, "{name}: steps while an edit waited");
-            assert_eq!(runtime.block_on(document.query(|view| view.version)), Ok(version));
-        }
-        document.close();
-    }
-}
+mod tests;

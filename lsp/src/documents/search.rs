@@ -2,8 +2,8 @@
 //! repairs was not edited for a while. Its result makes the titles of actions and lenses exact, and
 //! gives a fix on save its placement.
 //!
-//! *Law.* A search belongs to one version. An edit stops it. Its solutions are applied to that
-//! version only.
+//! *Law.* A search belongs to one version and its settings. An edit or a change of the settings
+//! stops it and discards its solutions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,8 +92,7 @@ pub(crate) fn placement_requests(
     view: &DocumentView<'_>,
     for_save: bool,
 ) -> Option<Vec<RepairRequest>> {
-    let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
-    if is_known || view.text().len_bytes() > MAX_TEXT_BYTES {
+    if view.cache.solutions.is_some() || view.text().len_bytes() > MAX_TEXT_BYTES {
         return None;
     }
     let diagnostics = view.diagnostics();

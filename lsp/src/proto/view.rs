@@ -12,7 +12,7 @@ use crate::connection::settings::EffectiveSettings;
 use crate::features::nest::NestCache;
 use crate::features::read::token::EncodedTokens;
 use crate::features::write::action::RepairRequest;
-use crate::optimizer::{Solution, Solutions};
+use crate::optimizer::Solution;
 use crate::text::position;
 
 /// The document, settings and caches that a query uses.
@@ -38,8 +38,8 @@ pub(crate) struct QueryCache {
     pub tokens: Option<(u64, Arc<EncodedTokens>)>,
     /// The number of the last semantic tokens.
     pub last_tokens_id: u64,
-    /// Results of the optimizer.
-    pub solutions: Option<Solutions>,
+    /// Results of the optimizer for the current text and settings; `None` before the first search.
+    pub solutions: Option<Vec<Solution>>,
     /// Dependences of loop nests.
     pub nests: NestCache,
 }
@@ -47,8 +47,7 @@ pub(crate) struct QueryCache {
 impl DocumentView<'_> {
     /// Returns the result of a repair in this version of the document, if it was computed.
     pub(crate) fn solution(&self, repair: &RepairRequest) -> Option<&Solution> {
-        let solutions = self.cache.solutions.as_ref().filter(|it| it.version == self.version)?;
-        solutions.all.iter().find(|it| it.repair == *repair)
+        self.cache.solutions.as_ref()?.iter().find(|it| it.repair == *repair)
     }
 
     /// The diagnostics under the document's settings.

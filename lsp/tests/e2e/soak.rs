@@ -285,24 +285,36 @@ fn an_hour_of_use() {
     if let (Some(early), Some(late)) = (early, soak.client.resident()) {
         assert!(late < early + 24.0, "{early:.1} MB became {late:.1} MB");
     }
+    // Lenses show the results of background searches as soon as they are known. Other settings stop
+    // the searches and discard the results.
+    let settings = json!({ "placement": { "background": false } });
+    soak.client
+        .notify("workspace/didChangeConfiguration", json!({ "settings": { "noisy": settings } }));
     // The state of the server equals that of a server that opens the final texts.
     let open = std::mem::take(&mut soak.open);
     for (n, (uri, it)) in open.into_iter().enumerate() {
         let text: String = it.text.iter().collect();
         let fresh = format!("file:///soak/fresh{n}.mlir");
         soak.client.open(&fresh, &text);
-        for method in ["semanticTokens/full", "documentSymbol", "foldingRange", "codeLens"] {
-            let mut old = soak.client.about(method, &uri, json!({}));
-            let mut new = soak.client.about(method, &fresh, json!({}));
+        // Commands contain the name and the version of the document.
+        let plain =
+            |it: &Value| without_versions(&it.to_string().replace(&uri, "").replace(&fresh, ""));
+        let old = Value::from(soak.client.diagnostics(&uri, it.version));
+        let new = Value::from(soak.client.diagnostics(&fresh, 1));
+        assert_eq!(plain(&old), plain(&new), "diagnostics of {uri}");
+        let whole = json!({
+            "start": { "line": 0, "character": 0 }, "end": { "line": 1_000_000, "character": 0 },
+        });
+        for method in
+            ["semanticTokens/full", "documentSymbol", "foldingRange", "codeLens", "inlayHint"]
+        {
+            let mut old = soak.client.about(method, &uri, json!({ "range": whole }));
+            let mut new = soak.client.about(method, &fresh, json!({ "range": whole }));
             for it in [&mut old, &mut new] {
                 if let Some(it) = it.as_object_mut() {
                     it.remove("resultId");
                 }
             }
-            // Commands contain the name and the version of the document.
-            let plain = |it: &Value| {
-                without_versions(&it.to_string().replace(&uri, "").replace(&fresh, ""))
-            };
             assert_eq!(plain(&old), plain(&new), "{method} of {uri}");
         }
     }

@@ -168,6 +168,28 @@ fn a_lens_shows_why_nothing_can_be_placed() {
 }
 
 #[test]
+fn lenses_of_an_edited_text_and_of_a_new_one_are_equal_after_both_searches() {
+    let mut client = client(Value::Null);
+    let text = |last| {
+        let unknown = "%0:2 = \"t.f\"() : () -> (!noisy.i32, !noisy.i32)";
+        function("f", &[unknown, "%1 = noisy.mul %x, %x : !noisy.i32", last])
+    };
+    let title = |client: &mut Client, uri: &str| {
+        client.about("codeLens", uri, json!({}))[0]["command"]["title"].clone()
+    };
+    client.open(URI, &text("%2 = noisy.add %1, %1 : !noisy.i32"));
+    let illegal = text("%2 = noisy.mul %1, %1 : !noisy.i32");
+    client.change(URI, 2, None, &illegal);
+    wait_until_solved(&mut client);
+    let edited = title(&mut client, URI);
+    assert_eq!(edited, "max noise 48 of 26 bits: cannot place: the noise of %0#0 is unknown");
+    let new = "file:///e2e/new.mlir";
+    client.open(new, &illegal);
+    wait_until_solved(&mut client);
+    assert_eq!(title(&mut client, new), edited);
+}
+
+#[test]
 fn the_command_of_a_lens_places() {
     let mut client = client(Value::Null);
     let text = illegal();
