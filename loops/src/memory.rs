@@ -19,7 +19,7 @@ pub enum MemoryOrigin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemrefView {
     pub origin: MemoryOrigin,
-    /// The value that defines the meaning of the indices: the memref before any `memref.cast`.
+    /// The memref to whose elements the indices refer: the source of all `memref.cast`s.
     pub base: Value,
     /// Number of outer loops that must be in the same iteration for the value to be the same
     /// memref.

@@ -183,7 +183,7 @@ impl Actions {
         self.last.as_ref()
     }
 
-    /// Sets counters such as `tag-skip=2,tag-add_counters=1`.
+    /// Sets counters such as `tag-skip=2,tag-count=1`.
     ///
     /// # Errors
     /// A counter with another format. The message is that of MLIR.
@@ -341,7 +341,7 @@ impl Actions {
         }
     }
 
-    /// Records a step. `target_of` returns its op as it was before the step.
+    /// Records a step. `place` returns its op as it was before the step.
     pub(crate) fn record_step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> StepTarget) {
         self.record_step_with_worklist(ir, what, place, || (Vec::new(), 0));
     }

@@ -116,7 +116,7 @@ pub struct DiagnosticSink {
 }
 
 impl DiagnosticSink {
-    /// Returns a sink that prints diagnostics, or collects them if `is_collecting`.
+    /// Returns a sink that prints diagnostics, or collects them if `expects`.
     pub fn new(input: InputText, expects: bool) -> Self {
         Self { input, is_collecting: expects, collected: Vec::new(), n_errors: 0, n_reported: 0 }
     }

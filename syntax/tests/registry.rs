@@ -22,7 +22,7 @@ fn examples() -> [OpKind; 3] {
         blend.results = CountRange::exactly(1);
         blend.types =
             TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike]).agree(Agreement::Same);
-        // A list that is allocated at run time lives as long as the process, like the row.
+        // Rows live as long as the process, so a list that is allocated at run time is leaked.
         blend.attrs = Vec::leak(vec![
             AttrSpec::required("note", AttrClass::Str),
             AttrSpec::with_default("weight", AttrClass::I32, "1 : i32"),
@@ -94,7 +94,7 @@ fn rejects_rows_that_cannot_be_registered() {
     assert_eq!(OpKind::of("example.wrong"), OpKind::Unknown);
 }
 
-/// Registers rows of several segments from several threads.
+/// The registry stores rows in segments of growing size. These rows fill several segments.
 #[test]
 fn registers_many_rows_from_several_threads() {
     let register_all = |thread: usize| {
@@ -114,7 +114,7 @@ fn registers_many_rows_from_several_threads() {
     }
 }
 
-/// Returns the problems of a text, each on a line with its row.
+/// Returns the problems of a text, one a line, each after the number of its line in the text.
 fn problems(text: &str) -> String {
     let line = |(_, range, problem): (Op, Range<usize>, Problem)| {
         let row = text[..range.start].matches('\n').count() + 1;

@@ -4,8 +4,7 @@
 //! ```text
 //!   %0 = noisy.mul %a, %b : !noisy.i32  // noise: 24
 //!   %1 = noisy.mul %0, %0 : !noisy.i32  // noise: over 48
-//!      //^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 48 bits, 22 over the 26-bit
-//!      budget
+//!      //^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 48 bits, 22 over the 26-bit budget
 //! ```
 //!
 //! The comment after a line gives the noise of the values that the line defines, in order: the

@@ -307,8 +307,8 @@ fn comment_start(line: &str) -> Option<usize> {
     None
 }
 
-/// Returns the codes in a comment that starts with `// noisy: suppression_edits(`, with their
-/// ranges in the comment.
+/// Returns the codes in a comment that starts with `// noisy: allow(`, with their ranges in the
+/// comment.
 fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     let inside = comment.trim_start_matches('/').trim_start();
     let Some(list) = inside.strip_prefix(SUPPRESSION_MARK).and_then(|it| it.split_once(')')) else {

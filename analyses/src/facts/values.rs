@@ -145,8 +145,7 @@ pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
     }
 }
 
-/// Returns a vector or tensor type with another element type; `element` if `intern_type` is another
-/// type.
+/// Returns a vector or tensor type with another element type; `element` if `ty` is another type.
 pub fn with_element(ir: &mut Ir, ty: Type, element: Type) -> Type {
     let mut data = ir.interner.type_data(ty).clone();
     match &mut data {

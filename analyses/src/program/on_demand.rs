@@ -92,7 +92,7 @@ impl<A: SparseForward> OnDemand<A> {
     }
 
     /// Updates the facts after an edit. The base is up to date; its update changed the facts of
-    /// `changed_values`.
+    /// `moved`.
     pub(super) fn update(&mut self, ir: &Ir, base: &A::Base, delta: &Delta, moved: &ChangedValues) {
         let Some(facts) = self.facts.get_mut() else { return };
         let n_unasked = self.n_unqueried_edits.get_mut();

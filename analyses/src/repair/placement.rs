@@ -58,8 +58,9 @@ impl PlacementOptions {
         self.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
     }
 
-    /// Solves the problem of a function, or of the group with it, unless the answer is known. The
-    /// lower bound is told if it is one for the program.
+    /// Solves the problem of a function, or of its group, unless the answer is cached. If
+    /// `is_exact`, a lower bound for the problem is one for the program, and the progress contains
+    /// it.
     fn place(
         &self,
         program: &Program,

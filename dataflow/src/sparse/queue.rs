@@ -25,7 +25,7 @@ impl Queue {
         self.heap.len()
     }
 
-    /// Queues an op.
+    /// Queues the start of an op.
     pub(super) fn push_start(&mut self, ir: &Ir, op: Op) {
         if self.queued.insert((op, true)) {
             let position = (ir.start(op), true, Reverse(0));
@@ -49,7 +49,7 @@ impl Queue {
         Some((op, is_start))
     }
 
-    /// Keeps the ops that `keeps` accepts.
+    /// Removes the ops for which `keeps` returns false.
     pub(super) fn retain(&mut self, keeps: impl Fn(Op) -> bool) {
         let queued = &mut self.queued;
         self.heap.retain(|&Reverse(((_, is_start, _), op))| {

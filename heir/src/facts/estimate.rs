@@ -7,7 +7,8 @@ use noisy_dataflow::sparse::Domain;
 
 /// A quantity of a ciphertext, such as its noise.
 pub trait Measure: Copy + PartialEq + fmt::Debug + fmt::Display {
-    /// Returns the quantity where paths meet; `None` if it is unknown.
+    /// Returns the quantity of a value that has `self` on one path and `other` on another; `None`
+    /// if it is unknown.
     fn join(self, other: Self) -> Option<Self>;
 
     /// Returns the quantity that replaces `next` in a cycle (see [`Domain::widened`]); `None` if it
@@ -25,9 +26,9 @@ pub enum Estimate<Q> {
     Bottom,
     /// A plaintext, which has no such quantity.
     Plain,
-    /// So much.
+    /// The quantity is known.
     Is(Q),
-    /// Unknown.
+    /// The quantity is unknown.
     Unknown,
 }
 
@@ -40,7 +41,7 @@ impl<Q: Measure> Estimate<Q> {
         }
     }
 
-    /// Returns the fact of a result that has an unreachable or unknown operand.
+    /// Returns the fact of a result if an operand is unreachable or unknown; `None` otherwise.
     pub(crate) fn unknown_operand(operands: &[Self]) -> Option<Self> {
         [Estimate::Bottom, Estimate::Unknown].into_iter().find(|it| operands.contains(it))
     }

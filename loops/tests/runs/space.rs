@@ -8,8 +8,8 @@ use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
 
-/// Collects the accesses before the loop with the address `stop`. Returns true if the nodes contain
-/// this loop.
+/// Collects the accesses before a loop, which is given by the address of its node. Returns true if
+/// the nodes contain this loop.
 fn collect_accesses_before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize>) -> bool {
     nodes.iter().any(|node| match node {
         Node::For { body, .. } => {
@@ -25,7 +25,7 @@ fn collect_accesses_before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize
     })
 }
 
-/// Returns the address of each loop, in order.
+/// Collects the address of the node of each loop, in textual order.
 fn loops(nodes: &[Node], out: &mut Vec<usize>) {
     for node in nodes {
         match node {
@@ -42,7 +42,7 @@ fn loops(nodes: &[Node], out: &mut Vec<usize>) {
     }
 }
 
-/// Returns the time of a point in another order. Tiles have size 2 and start at the first values.
+/// Returns the time at which a reordering executes a point. Tiles have size 2 and start at `first`.
 fn time(change: Reordering, at: &[i64], first: &[i64], steps: &[i64]) -> Vec<i64> {
     match (change, at) {
         (Reordering::ReverseOuter, [i]) => vec![-i],
@@ -83,7 +83,7 @@ fn arrows_equal_the_dependences_of_a_run() {
             ) else {
                 continue;
             };
-            // The drawn loops, and the points of their instances.
+            // Map each access of the run to a drawn point.
             let of_line =
                 |line: usize| names[(0..names.len()).find(|&it| line_of_loop(it) == line).unwrap()];
             let drawn: Vec<usize> = space.lines.iter().map(|&it| of_line(it)).collect();
@@ -120,7 +120,8 @@ fn arrows_equal_the_dependences_of_a_run() {
             for (at, it) in space.points.iter().enumerate() {
                 assert_eq!(it.is_used, used.contains(&at), "seed {seed}, {it:?}\n{text}");
             }
-            // Compare all pairs with the pairs that are connected by arrows.
+            // Arrows connect dependent accesses only, and a path of arrows connects each dependent
+            // pair.
             let mut pairs = BTreeSet::new();
             let mut by_lines = BTreeSet::new();
             for (at, (p, s)) in met.iter().enumerate() {
@@ -153,7 +154,7 @@ fn arrows_equal_the_dependences_of_a_run() {
             }
             n_arrows += space.arrows.len();
             n_parts += usize::from(space.points.iter().any(|it| it.part != PointPart::Whole));
-            // Other orders.
+            // A reordering is forbidden if it executes a dependent pair in the opposite order.
             let low = |at: usize| space.points.iter().map(|it| it.at[at]).min().unwrap();
             for it in &space.changes {
                 let first: Vec<i64> = (0..drawn.len()).map(low).collect();

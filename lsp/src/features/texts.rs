@@ -70,8 +70,8 @@ pub(crate) fn max_noise_text(
     }
 }
 
-/// Short text for the multiplicative depth: `depth_text 2`, `depth_text without a bound`; `None`
-/// for unencrypted or unknown values.
+/// Short text for the multiplicative depth: `depth 2`, `depth without a bound`; `None` for
+/// unencrypted or unknown values.
 pub(crate) fn depth_text(depth: Depth) -> Option<String> {
     match depth {
         Depth::AtMost(n) => Some(format!("depth {n}")),

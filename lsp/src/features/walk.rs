@@ -84,7 +84,7 @@ impl ItemWalk {
         }
     }
 
-    /// The first item inside an item, in its regions starting at number `starting_at`.
+    /// The first item inside an item, in its regions starting at number `from`.
     fn enter(&mut self, ir: &Ir, item: WalkedItem, from: usize) -> Option<WalkedItem> {
         let data = ir.op(item.op);
         let mut at = item.start;
@@ -105,7 +105,7 @@ impl ItemWalk {
         self.after(ir, item, ir.item_len(item.op))
     }
 
-    /// The first item after an item of `item_len` bytes.
+    /// The first item after an item of `len` bytes.
     fn after(&mut self, ir: &Ir, item: WalkedItem, len: usize) -> Option<WalkedItem> {
         Self::next_in_region(ir, item, len).or_else(|| self.next_after_region(ir))
     }
@@ -123,7 +123,7 @@ impl ItemWalk {
         }
     }
 
-    /// The next item of the same region, after an item of `item_len` bytes.
+    /// The next item of the same region, after an item of `len` bytes.
     fn next_in_region(ir: &Ir, item: WalkedItem, len: usize) -> Option<WalkedItem> {
         let op = ir.next(item.op)?;
         Some(WalkedItem { op, start: item.start + len, depth: item.depth })

@@ -20,8 +20,8 @@ pub(crate) const PLACE_COMMAND: &str = "noisy.insertReduceNoise";
 /// four times.
 const MAX_EAGER_BYTES: usize = 1_000_000;
 
-/// Returns the title of a repair. `solution` is its result, if known; `is_by_optimizer` is true if
-/// the repair inserts `op`.
+/// Returns the title of a repair. `solution` is its result, if known; `is_placed` is true if the
+/// repair inserts `op`.
 fn title(op: &str, repair: &RepairRequest, solution: Option<&Solution>, is_placed: bool) -> String {
     let RepairRequest { scope, anew, rewrites } = repair;
     let place = match scope {

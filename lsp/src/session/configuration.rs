@@ -47,8 +47,8 @@ pub(crate) fn set_pushed_settings(session: &Session, section: &Value) {
     });
 }
 
-/// Stores settings with `set_settings`, unless a later turn has stored some. If they changed,
-/// refreshes everything that depends on them.
+/// Stores settings with `set`, unless a later turn has stored some. If they changed, refreshes
+/// everything that depends on them.
 fn change_settings(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
     if session.connection.settings.run_in_turn(turn, set).unwrap_or(false) {
         session.refresh();

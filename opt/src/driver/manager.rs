@@ -30,13 +30,13 @@ pub struct PrintIr {
     pub before: Option<PassSet>,
     /// The passes after which the program is printed.
     pub after: Option<PassSet>,
-    /// Print after a pass only if it changed something.
+    /// True if the program is printed after a pass only if the pass changed something.
     pub(crate) only_changed: bool,
-    /// Print after a pass only if it failed.
+    /// True if the program is printed after a pass only if the pass failed.
     pub(crate) only_failed: bool,
-    /// Print the whole program, not only the op of the pass.
+    /// True if the whole program is printed, not only the op of the pass.
     pub is_module_scope: bool,
-    /// Print a diff after each pass.
+    /// True if a diff is printed after each pass.
     pub(crate) as_diff: bool,
 }
 

@@ -4,7 +4,7 @@
 //! ([`StableOpPrinter`]), and printed again only if its fingerprint changed. *Law.* The lines after
 //! the last step are the result of the pipeline, except that very long lines are truncated in the
 //! middle.
-//! *Cost.* A step visits the ops that it changed (`replay/changed_hunks.rs`), or the whole program
+//! *Cost.* A step visits the ops that it changed (`replay/edits.rs`), or the whole program
 //! if it changed many. The last step always visits the whole program. If the total work exceeds a
 //! limit, the remaining steps are counted, and recorded as a single step.
 

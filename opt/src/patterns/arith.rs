@@ -53,8 +53,8 @@ fn overflow_attr(ir: &mut Ir, nsw: bool, nuw: bool) -> Option<Attr> {
     Some(ir.interner.intern_attr(AttrData::Text(name, None)))
 }
 
-/// A sum or difference of a value and a constant: `insert_value + constant`, or
-/// `constant - insert_value` if negated. The constant is kept as signed and as unsigned.
+/// A sum or difference of a value and a constant: `value + constant`, or `constant - value` if
+/// negated. The constant is kept as signed and as unsigned.
 #[derive(Clone, Copy, Debug)]
 struct LinearInt {
     value: Value,

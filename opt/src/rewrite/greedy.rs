@@ -3,8 +3,8 @@
 //! An iteration works as in MLIR. It merges constants and moves them to the start of their scope.
 //! Then it takes each op from the worklist, at first in textual order. The op is erased if it is
 //! dead, folded if possible, or else rewritten by the first matching pattern. At the end, the
-//! blocks of each region are simplified. Iterations repeat while something changes. *Cost.* Linear
-//! in the ops and the rewrites. An endless sequence of rewrites ends with an error that names the
+//! blocks of each region are simplified. Iterations repeat until nothing changes. *Cost.* Linear in
+//! the ops and the rewrites. An endless sequence of rewrites is stopped, and the error names the
 //! patterns.
 //!
 //! Unreachable blocks are erased first, because a value in them may depend on itself. A pattern
@@ -38,7 +38,7 @@ pub struct Pattern {
 pub struct GreedyConfig {
     /// True if the worklist starts with the first op, false if with the last.
     pub(crate) is_top_down: bool,
-    /// Fold ops and merge constants, in addition to applying patterns.
+    /// True if ops are folded and equal constants are merged, in addition to applying patterns.
     pub is_folding: bool,
     /// The simplification of blocks.
     pub simplify: SimplificationLevel,
@@ -60,7 +60,7 @@ impl Default for GreedyConfig {
     }
 }
 
-/// The error that rewriting did not converge.
+/// An error: rewriting does not converge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotConverged {
     /// The last two different patterns or folds, which may undo each other. Empty if the limit of
@@ -192,8 +192,9 @@ fn fill_worklist(
     }
 }
 
-/// An iteration with more rewrites than both limits is treated as endless.
+/// Minimum number of rewrites in an iteration that is treated as endless.
 const MAX_REWRITES: usize = 64_000;
+/// An endless iteration also has more rewrites than this number times its ops.
 const MAX_REWRITES_PER_OP: usize = 100;
 
 fn process_worklist(

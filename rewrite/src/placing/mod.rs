@@ -14,10 +14,11 @@ use noisy_syntax::{Form, Op};
 use self::clock::TimeLimit;
 use crate::scale::NoiseParameters;
 
-/// Maximum growth of a loop by unrolling: its ops times this factor, plus [`SMALL_CODE`].
+/// Maximum growth of a loop by unrolling: the unrolled loop has at most the ops of the loop times
+/// this factor, plus [`SMALL_CODE`].
 pub(crate) const MAX_CODE_GROWTH: usize = 8;
 
-/// Number of ops that an unrolled loop may always have.
+/// Number of ops that an unrolled loop may have, however small the loop is.
 pub(crate) const SMALL_CODE: usize = 64;
 
 /// Options of [`crate::rewrite`].
@@ -80,8 +81,8 @@ pub(crate) fn functions_at(program: &Program, places: &[usize]) -> Option<Vec<Op
     places.iter().map(|&it| all.get(it).copied()).collect()
 }
 
-/// Returns the cost and the lower bound of each function, in executed reductions; `None` for a
-/// function without a placement.
+/// Returns the cost and the lower bound of each function, as numbers of executed reductions of
+/// noise; `None` for a function without a placement.
 pub(crate) fn costs(outcome: &PlacementOutcome) -> Vec<Option<(f64, f64)>> {
     let cost = |it: &analyses::FunctionOutcome| match &it.verdict {
         PlacementVerdict::Legal => Some((0.0, 0.0)),

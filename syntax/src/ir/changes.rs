@@ -31,7 +31,7 @@ impl Ir {
         self.changes.as_deref()
     }
 
-    /// Records that an op changed or, if `is_structural`, that it was inserted or erased.
+    /// Records that an op changed or, if `is_placed`, that it was inserted or erased.
     #[inline]
     pub(crate) fn record_change(&mut self, op: Op, is_placed: bool) {
         let Some(changes) = &mut self.changes else { return };

@@ -444,7 +444,7 @@ pub(crate) fn rank(ir: &Ir, op: Op) -> usize {
     sum_before(ir, op, |it| count(ir, it) as usize)
 }
 
-/// The sum over the items before this one, of which `of` gives that of a subtree.
+/// The sum of a number over the items before this one. `of` returns the sum over a subtree.
 fn sum_before(ir: &Ir, op: Op, of: impl Fn(Op) -> usize) -> usize {
     let mut at = op;
     let mut sum = of(link(ir, op).left);

@@ -1,9 +1,9 @@
 //! Prints resource sections like `mlir-opt`: the dialect resources that the program mentions, in
 //! the order of their first mention, and all external resources.
 //!
-//! The mentioned keys are found in the printed text: `dense_resource<read_key>` anywhere, and any
-//! name or string in the body of a type or attribute of another dialect, because only that dialect
-//! knows the grammar. *Cost.* Linear.
+//! The mentioned keys are found in the printed text: `dense_resource<key>` anywhere, and any name
+//! or string in the body of a type or attribute of another dialect, because only that dialect knows
+//! the grammar. *Cost.* Linear.
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<ResourceGroup<'_>>)> {
 /// The resources that a program mentions.
 #[derive(Default)]
 struct MentionedResources<'t> {
-    /// The keys of `dense_resource<read_key>`, numbered in the order of their first mention.
+    /// The keys of `dense_resource<key>`, numbered in the order of their first mention.
     keys: FxHashMap<Cow<'t, str>, usize>,
     /// The names of the dialects of types and attributes.
     dialects: FxHashSet<&'t str>,
@@ -126,7 +126,7 @@ impl<'t> MentionedResources<'t> {
         }
     }
 
-    /// Reads `<read_key>`.
+    /// Reads `<key>`.
     fn read_key(&mut self, rest: &'t str) {
         let Some(rest) = rest.trim_start().strip_prefix('<') else { return };
         let rest = rest.trim_start();

@@ -144,7 +144,7 @@ impl<'a> ItemReplacement<'a> {
             PairKind::Unchanged => {
                 let data = &mut self.ir.ops[op.index()];
                 data.lookahead = item.lookahead;
-                // The grammar would have the same dependence again.
+                // Only the grammar finds this dependence. It would find the same one again.
                 data.context_deps = item.context_deps | (data.context_deps & DEPENDS_ON_DIALECT);
             }
             PairKind::Reparsed => self.reparsed.push((index, op, self.run.chunk)),
@@ -335,7 +335,8 @@ impl<'a> ItemReplacement<'a> {
             }
         }
         runs.push(run);
-        // Nothing was added or removed before the first item if it was the first one before.
+        // If the first item of the region is the same as before the edit, nothing was added or
+        // removed in front of it.
         let anew = parts.is_empty() || self.with_new_first_item.contains(&region);
         runs.retain(|it| it.n_items > 0 || it.rank > 0 || anew);
         self.ir.names.touched.runs.extend(runs);

@@ -315,10 +315,10 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
 /// Returns the position at which a comment, up to the end of its line, splits the file: the first
 /// [`SPLIT`] before only blanks or another comment.
 ///
-/// `mlir-opt --split_position-input-file` splits at every [`SPLIT`] and reads the rest of the line
-/// as code. If this rest is an error or an op, the text is a comment here, as it is for tools that
-/// do not split: `// ----- A headline -----`. A comment that quotes the headline of a printed
-/// program does not split either: `// CHECK: // -----// IR Dump`.
+/// `mlir-opt --split-input-file` splits at every [`SPLIT`] and reads the rest of the line as code.
+/// If this rest is an error or an op, the text is a comment here, as it is for tools that do not
+/// split: `// ----- A headline -----`. A comment that quotes the headline of a printed program does
+/// not split either: `// CHECK: // -----// IR Dump`.
 fn split_position(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
     let is_split = |at: usize| {
@@ -337,9 +337,9 @@ fn is_over(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with(b"//")
 }
 
-/// Returns the positions of [`SPLIT_MARKER`] at which `mlir-opt --split_position-input-file` splits
-/// a text, except in strings and dialect bodies. They include all tokens that split, and the
-/// comments in which MLIR reads the rest of the line as code: the function in
+/// Returns the positions of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
+/// except in strings and dialect bodies. They include all tokens that split, and the comments in
+/// which MLIR reads the rest of the line as code: the function in
 /// `// ----- func.func private @f()`.
 pub fn split_positions(text: &str) -> Vec<usize> {
     let mut places: Vec<usize> = text.match_indices(SPLIT_MARKER).map(|it| it.0).collect();

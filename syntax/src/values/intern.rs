@@ -344,7 +344,7 @@ impl Interner {
         text.finish_bounded()
     }
 
-    /// `i1` with the shape of `intern_type`; unknown for an unknown type.
+    /// `i1` with the shape of `ty`; unknown for an unknown type.
     pub(crate) fn i1_like(&self, ty: Type) -> TypeData {
         match self.type_data(ty) {
             TypeData::Unknown => TypeData::Unknown,

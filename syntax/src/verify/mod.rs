@@ -4,13 +4,13 @@
 //! to; the enclosing op; and the first and last items of its own blocks. [`Verdicts`] lists the ops
 //! that an edit may affect, and only these are verified again. Rules report nothing about unknown
 //! ops and types, nor about ops with a syntax error. The verifier checks:
-//! - numbers and types of operands and results, noisy widths (`check_types.rs`), shapes of memrefs
+//! - numbers and types of operands and results, noisy widths (`types.rs`), shapes of memrefs
 //!   (`memref.rs`), their layouts (`layouts.rs`);
 //! - that blocks end with terminators, that no branch targets an entry block, and that the operands
 //!   of successors, returns and yields have the types that are expected by their receivers
 //!   (`blocks.rs`);
 //! - that operands are dominated by their definitions and do not cross isolated regions
-//!   (`check_dominance.rs`, `flow.rs`);
+//!   (`scopes.rs`, `flow.rs`);
 //! - that each symbol is defined once, that calls refer to functions and `memref.get_global` to a
 //!   global of its type, and that public functions have bodies (`symbols.rs`).
 
@@ -305,8 +305,8 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
         && !ir.extra(op).problems.iter().any(is_wrong)
 }
 
-/// Returns true if an op is a `check_secret.generic` in its custom form. Each `%name` in its header
-/// is an operand.
+/// Returns true if an op is a `secret.generic` in its custom form. Each `%name` in its header is an
+/// operand.
 fn is_custom_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)
 }

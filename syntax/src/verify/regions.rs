@@ -236,8 +236,8 @@ impl Verifier<'_> {
         self.check_yield(op, n, wanted)
     }
 
-    /// Verifies a loop with operands carried from `first` on. Those before have the type of its
-    /// variable.
+    /// Verifies a loop that carries its operands from number `first` on. The operands before them
+    /// have the type of the induction variable.
     pub(crate) fn check_loop_values(&mut self, op: Op, first: usize) {
         let bound = self.operand_types(op).first().copied().filter(|_| first > 0);
         self.carried(op, first, bound.unwrap_or(Type::INDEX));

@@ -1,6 +1,6 @@
-//! Rules about HEIR's `check_secret.generic` and `check_secret.yield`, which are partly known even
-//! in their custom form: the numbers and types of the operands, block arguments and results. A
-//! block argument has the type inside the secret of its operand. Results are secrets.
+//! Rules about HEIR's `secret.generic` and `secret.yield`, which are partly known even in their
+//! custom form: the numbers and types of the operands, block arguments and results. A block
+//! argument has the type inside the secret of its operand. Results are secrets.
 //!
 //! *Source.* HEIR, `GenericOp::verify` and `YieldOp::verify` in
 //! `lib/Dialect/Secret/IR/SecretOps.cpp`.
@@ -9,8 +9,7 @@ use super::Verifier;
 use crate::{Code, Form, Op, OpKind, Region, Traits, Type, TypeData};
 
 impl Verifier<'_> {
-    /// Checks a `check_secret.generic` or `check_secret.yield`. They have no row in the table of
-    /// ops.
+    /// Checks a `secret.generic` or `secret.yield`. They have no row in the table of ops.
     pub(super) fn check_secret(&mut self, op: Op) {
         let data = self.ir.op(op);
         if data.form == Form::Broken {
@@ -81,7 +80,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that the block ends with `check_secret.yield`. A broken or misspelled op may be one.
+    /// Checks that the block ends with `secret.yield`. A broken or misspelled op may be one.
     fn check_secret_terminator(&mut self, op: Op, region: Region) {
         let Some(last) = self.ir.items(region).last() else { return };
         let may_be = self.ir.is_broken(last)
@@ -112,8 +111,8 @@ impl Verifier<'_> {
         self.report(op, Code::EntryArguments, message);
     }
 
-    /// Checks that `check_secret.yield` yields a value for each result of the generic. The text may
-    /// omit the names of all results.
+    /// Checks that `secret.yield` yields a value for each result of the generic. The text may omit
+    /// the names of all results.
     fn check_secret_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         if self.ir.op(parent).kind == OpKind::FuncFunc && self.ir.op(parent).form != Form::Broken {

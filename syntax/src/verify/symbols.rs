@@ -219,8 +219,8 @@ impl Verifier<'_> {
         self.check_call_types(op, 0, format_args!("'{name}'"), ty);
     }
 
-    /// Verifies that the operands and results of `func.check_call_indirect` have the types of the
-    /// callee, which is the first operand. Only the generic form can violate this.
+    /// Verifies that the operands and results of `func.call_indirect` have the types of the callee,
+    /// which is the first operand. Only the generic form can violate this.
     pub(crate) fn check_call_indirect(&mut self, op: Op) {
         self.check_call_types(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }

@@ -114,8 +114,8 @@ pub(in crate::checks) struct WrongAnnotations<'a, T> {
 }
 
 impl<'a, T: Copy> WrongAnnotations<'a, T> {
-    /// Creates the table. `place_of` finds the wrong annotations of an op; `holder` returns the
-    /// holder and the value of an annotation.
+    /// Creates the table. `of` finds the wrong annotations of an op; `holder` returns the holder
+    /// and the value of an annotation.
     pub(in crate::checks) fn new(
         program: &'a Program,
         of: &'a dyn Fn(Op) -> Vec<T>,

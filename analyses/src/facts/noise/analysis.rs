@@ -3,7 +3,7 @@
 //! *Facts* are upper bounds of [`Noise`]. An argument of a function has the noise that its contract
 //! `{noisy.bound = N : i64}` states. Without a contract, it is fresh in the context of calls from
 //! outside, and has the noise of the operand in the context of each call
-//! ([`noisy_dataflow::sparse::Context`]). The results of a call have the noise that the callee
+//! ([`noisy_dataflow::sparse::CallContext`]). The results of a call have the noise that the callee
 //! returns in that context, limited by the contracts on its results; without a body only the
 //! contracts apply. The results of broken ops and of ops without a rule are unknown.
 

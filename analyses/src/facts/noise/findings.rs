@@ -28,7 +28,7 @@ pub struct Overflow {
     pub rounds: SmallVec<[CycleRound; 1]>,
     /// The round of a recursion in which the overflow occurred, from 1.
     pub recursion_round: u64,
-    /// The context of the function (see [`noisy_dataflow::sparse::Context`]); `None` if the
+    /// The context of the function (see [`noisy_dataflow::sparse::CallContext`]); `None` if the
     /// function has only the context with assumed noise.
     pub context: Option<u32>,
 }

@@ -100,7 +100,7 @@ impl GroupPlacements {
     }
 }
 
-/// Computes the cheapest placement of each group, with at most `max_copies` separate copies of a
+/// Computes the cheapest placement of each group, with at most `copies` separate copies of a
 /// function.
 pub(super) fn solve(
     program: &Program,

@@ -81,7 +81,7 @@ struct StoreSearch<'a> {
 }
 
 impl StoreSearch<'_> {
-    /// Visits a region, and adds its reads to `remove_read`.
+    /// Visits a region, and adds its reads to `read`.
     fn visit_region(&mut self, region: Region, read: &mut ReadBuffers) {
         for block in self.ir.blocks(region) {
             self.visit_block(block, read);

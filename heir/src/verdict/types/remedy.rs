@@ -17,24 +17,24 @@ use crate::verdict::requirements::{self, Condition};
 /// A change of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeRemedy {
-    /// The definition of a value states this type.
+    /// Changes the type that the definition of a value states to this type.
     ResultType(Value, Type),
-    /// The op states this type for an operand.
+    /// Changes the type that the op states for an operand, given by its number, to this type.
     StatedType(u32, Type),
-    /// The basis under this key has this number of entries.
+    /// Replaces the basis under this key by one with this number of entries.
     Basis(&'static str, u32),
-    /// The op switches to the ring of the type of its result.
+    /// Makes the op switch to the ring of this type, which is the type of its result.
     ToRing(Type),
-    /// The op gets another name.
+    /// Changes the name of the op.
     Rename(String),
-    /// A new op converts an operand to this type.
+    /// Inserts an op that converts an operand, given by its number, to this type.
     Convert(u32, Type, CiphertextConversion),
 }
 
 /// An op that changes the type of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CiphertextConversion {
-    /// To two polynomials, from this number.
+    /// Reduces this number of polynomials to two.
     Relinearize(u32),
     /// Removes one modulus.
     SwitchModulus,
@@ -96,8 +96,8 @@ fn remedy_for_stated_type(
     is_kept.then(|| TypeRemedy::StatedType(at, ir.value(value).ty))
 }
 
-/// Returns the type that all uses of a value state, if the op that defines the value may have it as
-/// its result type.
+/// Returns the change of the type of a value to `ty`, if all uses of the value state `ty`, and the
+/// op that defines the value may have it as its result type.
 fn type_stated_by_uses(
     ir: &Ir,
     target: LoweringTarget,
@@ -126,7 +126,7 @@ fn type_stated_by_uses(
     is_sound.then_some(TypeRemedy::ResultType(value, ty))
 }
 
-/// Returns the type that the uses of the result state.
+/// Returns the change of the type of the result to the type that its uses state.
 fn remedy_for_result(
     ir: &Ir,
     target: LoweringTarget,
@@ -142,7 +142,7 @@ fn remedy_for_result(
     type_stated_by_uses(ir, target, types, value, ty)
 }
 
-/// Returns a correct basis for a relinearization.
+/// Returns the correction of a wrong basis of a relinearization.
 fn corrected_basis(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     let operand = this.operands.first()?.kind.ciphertext()?.n_polynomials;
     let result = this.result.as_ref()?.kind.ciphertext()?.n_polynomials;
@@ -155,7 +155,7 @@ fn corrected_basis(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     is_off("to_basis", result).then_some(TypeRemedy::Basis("to_basis", result))
 }
 
-/// Returns the ring of the result of a modulus switch, if all other requirements hold.
+/// Returns the correction of the ring of a modulus switch, if all other requirements hold.
 fn corrected_ring(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     let result = this.result.as_ref()?;
     this.check_condition(Condition::ToRing)
@@ -166,8 +166,8 @@ fn corrected_ring(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     is_fit.then(|| TypeRemedy::ToRing(this.ir.value(result.value).ty))
 }
 
-/// Returns the name of the variant of the op with or without a plaintext operand, if the operands
-/// fit it.
+/// Returns the renaming of an op to its variant with or without a plaintext operand, if the
+/// operands fit that variant.
 fn rename(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     let name = this.name();
     let (other, is_meant) = match name.strip_suffix("_plain") {
@@ -197,7 +197,7 @@ fn conversion(ir: &Ir, types: &mut SchemeTypes, this: &TypedOp<'_>) -> Option<Ty
     })
 }
 
-/// Returns the op that converts one type to another.
+/// Returns the conversion from one type to another, if a single op does it.
 fn conversion_between(from: &CiphertextType, to: &CiphertextType) -> Option<CiphertextConversion> {
     if from.n_polynomials > 2 && (CiphertextType { n_polynomials: 2, ..from.clone() }) == *to {
         return Some(CiphertextConversion::Relinearize(from.n_polynomials));

@@ -202,7 +202,7 @@ fn needed_levels_text(depth: Depth, available: Option<u32>) -> String {
     }
 }
 
-/// Text for a number of ops: `3 rotations`, `12 rotations (3 n_written)`, `3 rotations in loops`;
+/// Text for a number of ops: `3 rotations`, `12 rotations (3 written)`, `3 rotations in loops`;
 /// `None` for no ops.
 fn count_text(it: OpCount, noun: &str) -> Option<String> {
     Some(match it.n_executed {

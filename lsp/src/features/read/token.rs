@@ -12,7 +12,7 @@ use noisy_syntax::{OpKind, Source, Token, TokenKind};
 use crate::features::walk::ItemWalk;
 use crate::text::encoding::Encoding;
 
-/// The kind of a token.
+/// The class of a token, which determines its color in the editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum TokenClass {
@@ -37,7 +37,7 @@ pub(crate) enum TokenClass {
 }
 
 impl TokenClass {
-    /// All kinds, in the order of their discriminants.
+    /// All classes, in the order of their discriminants.
     pub(crate) const ALL: [TokenClass; 11] = [
         TokenClass::Comment,
         TokenClass::String,
@@ -82,7 +82,7 @@ struct Piece {
     start: usize,
     text: String,
     lexer: Lexer,
-    /// The last token, and the one after it.
+    /// The token before `token`.
     previous: Option<Token>,
     token: Token,
     cursor: LineColumnCounter,

@@ -17,7 +17,6 @@ use crate::features::walk::{ItemWalk, WalkedItem, region_ranges};
 use crate::features::write::fill::{self, FillScope};
 use crate::features::write::snippet;
 
-/// The kind of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProposalKind {
     Op,
@@ -28,7 +27,6 @@ pub(crate) enum ProposalKind {
     Attribute,
 }
 
-/// One proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proposal {
     pub kind: ProposalKind,
@@ -129,7 +127,7 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     Completion { range: word_start..offset, proposals, is_incomplete: is_cut }
 }
 
-/// The types that complete an op whose operands are written.
+/// A proposal of the types of an op whose operands are already written.
 fn types_of_operands(label: String) -> Proposal {
     let detail = "the types of the operands".to_owned();
     Proposal { label, detail, ..Proposal::new(ProposalKind::Type) }
@@ -209,7 +207,8 @@ const TYPES: [(&str, &str, Option<&str>); 15] = [
 /// True if the name of an attribute may start after this part of a line.
 fn is_in_attributes(before: &str) -> bool {
     let Some(open) = before.rfind('{') else { return false };
-    // Attributes of an argument are in the parentheses of a signature, those of an op after a word.
+    // Attributes of an argument are inside the parentheses of a signature. Those of an op follow
+    // the word `attributes`.
     let count = |c: char| before[..open].matches(c).count();
     let is_open = !before[open..].contains('}') && before.trim_end().ends_with(['{', ',']);
     is_open && (count('(') > count(')') || before[..open].trim_end().ends_with("attributes"))
@@ -349,8 +348,8 @@ fn types(ir: &Ir, at: Option<Op>, before: usize, prefix: &str) -> Vec<Proposal> 
     out
 }
 
-/// The aliases in the chunk of an op that start with `prefix`, including the sigil: those defined
-/// before an offset, or all.
+/// The aliases in the chunk of an op. Their names, with the sigil, start with `prefix`. If an
+/// offset `before` is given, they are defined before it.
 fn aliases(ir: &Ir, from: Op, before: Option<usize>, prefix: &str) -> Vec<Proposal> {
     let (wanted, kind) = if prefix.starts_with('!') {
         (OpKind::TypeAlias, ProposalKind::Type)
@@ -431,7 +430,7 @@ fn free_value_name(ir: &Ir, at: Option<Op>) -> String {
     format!("%{}", free.unwrap_or_default())
 }
 
-/// The first sentence of a documentation.
+/// The first sentence of the documentation of an op.
 pub(crate) fn first_sentence(doc: &str) -> String {
     let doc = texts::join_lines(doc);
     doc.split_inclusive('.').next().unwrap_or_default().to_owned()
@@ -450,7 +449,7 @@ pub(crate) fn documentation(label: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The labels of the first proposals at `$0`.
+    /// The labels of the first `n` proposals at `$0`.
     fn first(text: &str, n: usize) -> Vec<String> {
         let at = text.find("$0").unwrap_or_default();
         let document = Document::new(&text.replacen("$0", "", 1));
@@ -528,8 +527,8 @@ mod tests {
         }
     }
 
-    /// The result name in the proposal of `noisy.add` at `$0`. Each word in `typed` is inserted and
-    /// removed before.
+    /// The name of the result in the proposal of `noisy.add` at `$0`. Before the request, each word
+    /// in `typed` is inserted and removed again.
     fn result(text: &str, typed: &[&str]) -> String {
         let at = text.find("$0").unwrap_or_default();
         let mut document = Document::new(&text.replacen("$0", "", 1));

@@ -44,13 +44,13 @@ pub(crate) enum RefactorKind {
     Contract,
     /// See [`clean`].
     Clean,
-    /// See [`one`].
+    /// See [`single_op`].
     Merge,
-    /// See [`one`].
+    /// See [`single_op`].
     Fold,
-    /// See [`one`].
+    /// See [`single_op`].
     Hoist,
-    /// See [`one`].
+    /// See [`single_op`].
     Drop,
 }
 

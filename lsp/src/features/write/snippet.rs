@@ -1,4 +1,4 @@
-//! Snippets of ops: the templates of their rows, in the syntax of the protocol.
+//! Snippets of ops: the templates of their rows, in the snippet syntax of the protocol.
 
 use std::ops::Range;
 

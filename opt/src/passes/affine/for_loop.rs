@@ -156,7 +156,7 @@ impl AppliedMap {
     }
 }
 
-/// Returns the differences of each result of `upper` and the only result of `lower`.
+/// Returns the differences of each result of `high` and the only result of `low`.
 pub(crate) fn difference(high: &AppliedMap, low: &AppliedMap) -> AppliedMap {
     let both = high.joined(low);
     let mut all = exprs(&both.map.body);

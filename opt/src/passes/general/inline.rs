@@ -1,4 +1,4 @@
-//! `inline_call`: replaces calls by the bodies of their callees.
+//! `inline`: replaces calls by the bodies of their callees.
 //!
 //! Callees are processed before their callers, so that copied bodies are final. *Law.* Directly and
 //! indirectly recursive functions are not inlined. Private functions without uses are erased.

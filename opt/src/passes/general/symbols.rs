@@ -1,4 +1,4 @@
-//! `symbol_name-dce` and `symbol_name-privatize`: removal of unused symbols, and visibility.
+//! `symbol-dce` and `symbol-privatize`: removal of unused symbols, and visibility.
 
 use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, Traits};
 use rustc_hash::FxHashSet;

@@ -1,5 +1,4 @@
-//! Passes that use integer ranges: `int-range-optimizations`,
-//! `arith-make_unsigned-when-equivalent`.
+//! Passes that use integer ranges: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
 
 use noisy_analyses::facts::effects;
 use noisy_integers::Integers;

@@ -153,8 +153,8 @@ fn bits_before_extension(
     }
 }
 
-/// Returns the type `intern_type` with the smallest supported width that is at least `n`, if it is
-/// narrower than `intern_type`.
+/// Returns the type `ty` with the smallest supported width that is at least `n`, if it is narrower
+/// than `ty`.
 fn narrower_type(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
     let now = constant::width(ir, ty)?;
     let width = *widths.iter().find(|it| **it >= n)?;

@@ -8,7 +8,7 @@ use crate::op_traits::DYNAMIC;
 use crate::print::printer::{PrintResult, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Type, Value};
 
-/// `affine_map<(d0) -> (d0)>(%i)`, the attribute `map_or_set` and its operands.
+/// `affine_map<(d0) -> (d0)>(%i)`, the attribute `map` and its operands.
 pub(in crate::dialect) const MAP: Element = Element::Custom(&Syntax {
     read: |it| it.affine_apply("map"),
     write: |it| it.write_affine_apply("map"),
@@ -26,7 +26,7 @@ pub(in crate::dialect) const CONDITION: Element = Element::Custom(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// `%m[%i + 1]`, a memref and the attribute `map_or_set` with its operands.
+/// `%m[%i + 1]`, a memref and the attribute `map` with its operands.
 pub(in crate::dialect) const ACCESS: Element = Element::Custom(&Syntax {
     read: |it| it.affine_access("map"),
     write: |it| it.write_affine_access("map"),

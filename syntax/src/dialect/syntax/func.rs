@@ -170,7 +170,7 @@ impl Reader<'_, '_> {
         self.set_attr("sym_name", attr);
     }
 
-    /// Parses `@name`, an attribute with the name `intern_attr`.
+    /// Parses `@name`, an attribute with the name `attr`.
     pub(crate) fn symbol_use(&mut self, attr: &str) -> ReadResult {
         let token = self.expect(TokenKind::At)?;
         let name = self.symbol_text(token.span());

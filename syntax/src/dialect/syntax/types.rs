@@ -104,7 +104,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns `i1`, or a shape of `i1` like `intern_type`.
+    /// Returns `i1`, or a shape of `i1` like `ty`.
     pub(crate) fn i1_like(&mut self, ty: Type) -> Type {
         let data = self.env.interner.i1_like(ty);
         self.env.interner.intern_type(data)

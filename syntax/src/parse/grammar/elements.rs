@@ -172,7 +172,7 @@ pub(super) fn dense_array(
     Ok(reader.env.interner.intern_attr(AttrData::DenseArray { element, values: out.into() }))
 }
 
-/// Returns the canonical text of `dense_elements_text<literal>`, as MLIR prints it.
+/// Returns the canonical text of `dense<literal>`, as MLIR prints it.
 pub(super) fn dense_elements_text(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
@@ -256,8 +256,8 @@ pub(super) fn dense_elements_text(
     Ok(dense_text(reader.env.interner, element, &sizes, &texts))
 }
 
-/// `dense_elements_text<"0x...">`: the bytes of each element, or of one element for all. Like MLIR,
-/// prints few elements one by one, and many as hexadecimal digits.
+/// `dense<"0x...">`: the bytes of each element, or of one element for all. Like MLIR, prints few
+/// elements one by one, and many as hexadecimal digits.
 fn hex_elements_text(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
@@ -316,7 +316,7 @@ fn hex_elements_text(
     dense_text(reader.env.interner, element, sizes, &texts)
 }
 
-/// Returns `sparse_elements_text<indices, values>` as written, except for blanks.
+/// Returns `sparse<indices, values>` as written, except for blanks.
 pub(super) fn sparse_elements_text(both: Option<&(Literal<'_>, Literal<'_>)>) -> String {
     let mut out = "sparse<".to_owned();
     if let Some((indices, values)) = both {

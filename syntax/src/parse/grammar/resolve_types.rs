@@ -364,7 +364,7 @@ impl Reader<'_, '_> {
         self.name(&format!("dense_resource<{key}>"))
     }
 
-    /// Returns the attribute of `#alias` or `#dialect.intern_name<body>`.
+    /// Returns the attribute of `#alias` or `#dialect.name<body>`.
     pub(super) fn hash_attr(&mut self, word: &Word<'_>, ty: Option<Type>) -> ReadResult<Attr> {
         let name = &word.text[1..];
         if !name.contains(['.', '<']) {

@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns the name of `@intern_name` or `@"name"`.
+    /// Returns the name of `@name` or `@"name"`.
     pub(crate) fn symbol_text(&mut self, span: Span) -> Name {
         let text = &self.text[span.range()][1..];
         if text.starts_with('"') {
@@ -49,8 +49,7 @@ pub(super) fn type_word(text: &str) -> Option<TypeData> {
     float_keyword(text).map(TypeData::Float)
 }
 
-/// Returns the dialect of `dialect.intern_name<body>` or `dialect<body>`, and the rest without the
-/// dot.
+/// Returns the dialect of `dialect.name<body>` or `dialect<body>`, and the rest without the dot.
 pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     match name.find(['.', '<']) {
         Some(at) if name.as_bytes()[at] == b'.' => (&name[..at], &name[at + 1..]),
@@ -59,8 +58,8 @@ pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     }
 }
 
-/// Returns true if the body of a dialect type or attribute contains a possible alias:
-/// `#intern_name` or `!intern_name` without a dot.
+/// Returns true if the body of a dialect type or attribute contains a possible alias: `#name` or
+/// `!name` without a dot.
 pub(super) fn may_mention_alias(text: &str) -> bool {
     let Some(open) = text.find('<') else { return false };
     let mut rest = &text[open..];
@@ -77,9 +76,9 @@ pub(super) fn may_mention_alias(text: &str) -> bool {
 pub(super) const MAX_SPELLED: usize = 1 << 16;
 
 impl Reader<'_, '_> {
-    /// Returns the canonical text of a dialect type or attribute without its sigil:
-    /// `dialect.intern_name` for `dialect<intern_name>`, with the aliases in its body expanded. The
-    /// rest of the body is kept: only the dialect knows which texts are equivalent.
+    /// Returns the canonical text of a dialect type or attribute without its sigil: `dialect.name`
+    /// for `dialect<name>`, with the aliases in its body expanded. The rest of the body is kept:
+    /// only the dialect knows which texts are equivalent.
     pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> ReadResult<String> {
         let Some(open) = name.find('<') else { return Ok(name.to_owned()) };
         let mut out = name[..open].to_owned();
@@ -156,7 +155,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns the same text for `dialect<intern_name>` and `dialect.intern_name`.
+/// Returns the same text for `dialect<name>` and `dialect.name`.
 fn pretty_form(name: &str) -> String {
     let (dialect, rest) = split_dialect(name);
     let Some(body) = rest.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {

@@ -458,7 +458,7 @@ impl Reader<'_, '_> {
         self.exprs_until(end)
     }
 
-    /// Parses `dense_elements_text<..>` without a type, as elements of type `intern_type`.
+    /// Parses `dense<..>` without a type, as elements of type `ty`.
     pub(crate) fn dense_elements(&mut self, ty: Type) -> ReadResult<Attr> {
         let (end, _) = self.value_extent(Until::Colon)?;
         self.parse(

@@ -6,7 +6,7 @@ use super::{Adviser, words};
 use crate::{Op, TokenKind, Type};
 
 impl Adviser<'_> {
-    /// Advises on `advise_on_call @f(%a) : i32 -> i32`: the types of the operands need parentheses.
+    /// Advises on `call @f(%a) : i32 -> i32`: the types of the operands need parentheses.
     pub(super) fn advise_on_plain_function_type(&mut self) {
         let written = self.problem_text();
         self.set_message(format!(

@@ -5,9 +5,9 @@
 //! op and the surrounding text, and only when a problem is shown. A file without problems has no
 //! cost.
 //!
-//! *Proposals* are guesses. [`Source::proven`] applies each to a copy and keeps those after which
-//! the text has fewer problems. A proposal may thus be wrong, but no offered proposal adds
-//! problems.
+//! *Proposals* are guesses. [`Source::proven_proposals`] applies each to a copy and keeps those
+//! after which the text has fewer problems. A proposal may thus be wrong, but no offered proposal
+//! adds problems.
 //!
 //! *Cost.* Each search visits a bounded number of names, values and tokens near the problem.
 

@@ -74,7 +74,7 @@ impl Adviser<'_> {
         (range.len() <= WINDOW_LEN).then(|| self.window_of(range))
     }
 
-    /// The offset and the text of the line that contains the byte at `range`.
+    /// The offset and the text of the line that contains the byte at `at`.
     pub(super) fn line_at(&self, at: usize) -> (usize, String) {
         let start = self.source.line_start(at);
         let (start, mut text) = self.clamped_text(start..at + WINDOW_LEN);

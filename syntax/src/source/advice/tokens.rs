@@ -430,7 +430,7 @@ fn expected_alternatives(message: &str) -> Vec<String> {
     parts.map(|it| it.trim().replace('\u{1}', ",")).collect()
 }
 
-/// The quoted token of an alternative: `->` in `'->'`, `=` in `'=' token_index_after the SSA name`.
+/// The quoted token of an alternative: `->` in `'->'`, `=` in `'=' after the SSA name`.
 fn expected_token_text(wanted: &str) -> Option<&str> {
     let rest = wanted.strip_prefix('\'')?;
     let (token, _) = rest.split_once('\'')?;

@@ -52,7 +52,7 @@ impl LongNames {
     }
 }
 
-/// The name of alias number `n_named`; the first one has no number.
+/// The name of alias number `n`; the first one has no number.
 pub(crate) fn alias_name(stem: &str, n: usize) -> String {
     if n == 0 { stem.to_owned() } else { format!("{stem}{n}") }
 }

@@ -13,13 +13,13 @@ pub(super) struct SharedFreshNames {
 }
 
 impl SharedFreshNames {
-    /// Returns a name with its `%` that no value in the function of `op` has, derived from the name
-    /// of `like`.
+    /// Returns a name with its `%`, derived from the name of `like`. No value in the function of
+    /// `op` has this name.
     pub(super) fn fresh(&mut self, program: &Program, op: Op, like: Value) -> Option<String> {
         let ir = program.ir();
         let counts = program.name_counts(ir.function_of(op)?)?;
         let stem = ir.value_text(like).trim_start_matches('%').replace('#', "_");
-        // `%4_r` would be two tokens.
+        // MLIR would read `%4_r` as the two tokens `%4` and `_r`.
         let is_number = stem.starts_with(|it: char| it.is_ascii_digit());
         let stem = if is_number { format!("r{stem}") } else { format!("{stem}_r") };
         let numbered = (1..).map(|n| format!("{stem}_{n}"));
@@ -86,7 +86,8 @@ pub(super) fn insert_chain(
     TextEdit::in_order(edits)
 }
 
-/// Returns an unused id for a new `mgmt.adjust_scale`: HEIR numbers these ops from zero.
+/// Returns an id for a new `mgmt.adjust_scale`. HEIR numbers these ops from zero, so an id far
+/// above their number is unused.
 pub(super) fn unused_adjust_id(ir: &Ir) -> usize {
     let mut n = 0;
     ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "mgmt.adjust_scale"));

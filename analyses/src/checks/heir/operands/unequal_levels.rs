@@ -174,7 +174,7 @@ fn leveling_edits(
     TextEdit::in_order(edits)
 }
 
-/// Returns the op that drops `n_levels` levels; `None` for 0.
+/// Returns the op that drops `by` levels; `None` for 0.
 fn level_reduce_op(by: u32) -> Option<NewOpText> {
     // One level is the default.
     let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));

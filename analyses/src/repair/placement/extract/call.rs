@@ -7,15 +7,15 @@
 //! Calls with the same arguments share a copy. The noise of a value may differ between two copies,
 //! but a reset after the value is in both. A placement is legal if it is legal in all copies, just
 //! as a function is legal if it is legal in all contexts of the analysis
-//! ([`noisy_dataflow::sparse::Context`]). Contexts are distinguished by the noise of their
+//! ([`noisy_dataflow::sparse::CallContext`]). Contexts are distinguished by the noise of their
 //! arguments, copies by its origin, which is finer.
 //!
 //! # Joined copies
 //!
 //! Two kinds of calls share the *joined* copy, in which each argument is the maximum of all passed
 //! values: recursive calls without contracts on the arguments, and calls beyond the maximum number
-//! of copies of a function ([`super::Request::copies`]). A placement that is legal in the joined
-//! copy is legal in each context, but not vice versa: [`super::Extraction::is_exact`].
+//! of copies of a function ([`super::ExtractionRequest::max_copies`]). A placement that is legal in
+//! the joined copy is legal in each context, but not vice versa: [`super::Extraction::is_exact`].
 
 use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;

@@ -32,7 +32,7 @@ pub(in crate::repair::placement) struct Weights {
 }
 
 impl Weights {
-    /// Adds the blocks of a region, given the weight of its entry. If `is_uniform`, all blocks have
+    /// Adds the blocks of a region, given the weight of its entry. If `is_plain`, all blocks have
     /// this weight.
     pub(in crate::repair::placement) fn add(
         &mut self,

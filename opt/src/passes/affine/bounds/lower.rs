@@ -52,7 +52,7 @@ const MALFORMED: &str = "its maps and operands do not match";
 
 struct AffineLowering<'a> {
     ir: &'a mut Ir,
-    /// The kinds of the reductions of each created `scf.lower_parallel`.
+    /// The kinds of the reductions of each created `scf.parallel`.
     reductions: FxHashMap<Op, Vec<usize>>,
 }
 

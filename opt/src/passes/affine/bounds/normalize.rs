@@ -41,13 +41,13 @@ fn run(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Result<(), Pa
     Ok(())
 }
 
-/// Returns the trip count, `(upper - lower) ceildiv step`.
+/// Returns the trip count, `(high - low) ceildiv step`.
 fn trip_count_expr(high: &AffineExpr, low: &AffineExpr, step: i64) -> AffineExpr {
     let size = AffineExpr::binary(AffineOperator::Add, high.clone(), low.clone().negated());
     AffineExpr::binary(AffineOperator::CeilDiv, size, AffineExpr::Const(step))
 }
 
-/// Returns the old variable, `iv * step + lower`.
+/// Returns the old variable, `iv * step + low`.
 fn old_iv(iv: Value, low: &AppliedMap, step: i64) -> AppliedMap {
     let both = low.joined(&AppliedMap::value(iv));
     let all = exprs(&both.map.body);

@@ -2,9 +2,9 @@
 //!
 //! Each loop becomes a loop over tiles, with the tile size as the step, and a loop over the points
 //! of a tile. All loops over tiles enclose the loops over points. Bounds must not depend on
-//! variables of the nest, and loops must not have `iter_args`. With `separate_full_tiles`, an
-//! `affine.if` distinguishes full tiles from partial ones; the bounds of the loops for full tiles
-//! have no minimum.
+//! variables of the nest, and loops must not have `iter_args`. With `separate`, an `affine.if`
+//! distinguishes full tiles from partial ones; the bounds of the loops for full tiles have no
+//! minimum.
 
 mod cache;
 

@@ -59,11 +59,11 @@ pub(super) struct ConstrainedEdge<'a> {
 pub(super) struct SearchSpace {
     /// The sign of the independent directions: 1 or -1.
     pub(super) sign: i128,
-    /// Statements may be shifted by multiples of the sizes.
+    /// True if statements may be shifted by multiples of the sizes.
     pub(super) by_sizes: bool,
-    /// Loops may run backwards.
+    /// True if loops may run backwards.
     pub(super) backwards: bool,
-    /// Statements in few loops may get their independent rows later.
+    /// True if statements in few loops may get their independent rows later.
     pub(super) may_wait: bool,
 }
 

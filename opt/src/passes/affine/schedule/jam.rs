@@ -221,8 +221,8 @@ impl CodeGeneration<'_> {
         Some(())
     }
 
-    /// Returns the elements that a loop over a row can carry, if several values of the row
-    /// `row_to_jam` are interleaved.
+    /// Returns the elements that a loop over a row can carry, if several values of the row `jammed`
+    /// are interleaved.
     fn carried_elements(
         &mut self,
         statement: usize,

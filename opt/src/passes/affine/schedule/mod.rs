@@ -3,11 +3,11 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | statements of a nest, with domains and dependences | `read_nest.rs` |
+//! | statements of a nest, with domains and dependences | `nest.rs` |
 //! | rows of a schedule, each from an integer program by Farkas' lemma | `farkas.rs` |
-//! | bands and components; the exact check of each row against each dependence | `find_plan.rs` |
+//! | bands and components; the exact check of each row against each dependence | `plan.rs` |
 //! | estimates of the gain | `cost.rs`, `traffic.rs` |
-//! | tiles, loops, bounds, guards | `generate_loops.rs` |
+//! | tiles, loops, bounds, guards | `scan.rs` |
 //! | innermost loops in which each iteration depends on the previous one | `jam.rs` |
 //! | output as ops, or as edits of the text | `emit.rs`, `text.rs` |
 //!

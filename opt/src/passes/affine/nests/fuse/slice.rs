@@ -425,8 +425,8 @@ impl NestPair {
         })
     }
 
-    /// Adds the constraint that the iteration on side `add_later` follows the one on side `first`,
-    /// and that the first difference is at `level`.
+    /// Adds the constraint that the iteration on side `later` follows the one on side `first`, and
+    /// that the first difference is at `level`.
     fn add_later(
         joint: &mut JointSystem<'_>,
         loops: &[u32],
