@@ -1,14 +1,13 @@
 //! unused-suppression: unused suppression comment
 //!
-//! `// noisy: suppression_edits(code)` on the line of an op, or on a line of its own before it,
-//! suppresses diagnostics of that code on that line. Several codes are separated by commas. A
-//! comment that suppresses nothing, or that names an unknown code, is reported.
+//! `// noisy: allow(code)` on the line of an op, or on a line of its own before it, suppresses
+//! diagnostics of that code on that line. Several codes are separated by commas. A comment that
+//! suppresses nothing, or that names an unknown code, is reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
 //!   %0 = noisy.encode %x : i5 -> !noisy.i32
-//!   %1 = noisy.mul %0, %0 : !noisy.i32      // noisy: allow(noise-overflow): 24 is within the
-//!   budget of 26
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // noisy: allow(noise-overflow): 24 is within the budget of 26
 //!   %2 = noisy.add %1, %1 : !noisy.i32      // noisy: allow(noise-overfow): unknown code
 //!   return %2 : !noisy.i32
 //! }

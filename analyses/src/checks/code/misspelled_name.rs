@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! Correct the name. If the name is right, turn the rule off: `misspelled_ops-name = "off"` under
+//! Correct the name. If the name is right, turn the rule off: `misspelled-name = "off"` under
 //! `[rules]`.
 //!
 //! ```mlir

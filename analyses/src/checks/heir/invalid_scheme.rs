@@ -6,8 +6,7 @@
 //! scheme. The message states the value that is used instead, or the facts that are then unknown.
 //!
 //! ```mlir
-//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P =
-//! [2147573761]>, scheme.bgv} {   // without a plaintext modulus
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761]>, scheme.bgv} {   // without a plaintext modulus
 //!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
 //!     return %x : !secret.secret<i16>
 //!   }
@@ -17,8 +16,7 @@
 //! Complete the parameters, or remove them.
 //!
 //! ```mlir
-//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P =
-//! [2147573761], plaintextModulus = 17>, scheme.bgv} {
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 17>, scheme.bgv} {
 //!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
 //!     return %x : !secret.secret<i16>
 //!   }

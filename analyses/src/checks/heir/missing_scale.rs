@@ -6,16 +6,11 @@
 //! yet.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q =
-//! [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>,
-//! scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) ->
-//!   !secret.secret<f32> {
-//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>})
-//!     {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
 //!     ^body(%a: f32):
-//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>} :
-//!       f32
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>} : f32
 //!       secret.yield %1 : f32
 //!     } -> (!secret.secret<f32>)
 //!     return %0 : !secret.secret<f32>
@@ -26,16 +21,11 @@
 //! Write the scale, or let HEIR populate scales (`--populate-scale-ckks`).
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q =
-//! [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>,
-//! scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) ->
-//!   !secret.secret<f32> {
-//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>})
-//!     {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
 //!     ^body(%a: f32):
-//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>} :
-//!       f32
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>} : f32
 //!       secret.yield %1 : f32
 //!     } -> (!secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>})
 //!     return %0 : !secret.secret<f32>

@@ -6,8 +6,7 @@
 //! `bgv-noise-kpz21` or `bfv-noise-kpz21`. The module must have scheme parameters.
 //!
 //! ```mlir
-//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P =
-//! [2147573761], plaintextModulus = 65537>, scheme.bgv} {
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
 //!   func.func @f(%x: !secret.secret<tensor<8xi16>>) -> !secret.secret<tensor<8xi16>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
 //!     ^body(%a: tensor<8xi16>):
@@ -23,8 +22,7 @@
 //! Use larger moduli, or use more moduli and switch the modulus before this op.
 //!
 //! ```mlir
-//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q =
-//! [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
 //!   func.func @f(%x: !secret.secret<tensor<8xi16>>) -> !secret.secret<tensor<8xi16>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
 //!     ^body(%a: tensor<8xi16>):

@@ -7,9 +7,7 @@
 //! `mgmt.level_reduce` or a bootstrap uses the level, or after lowering, it is a warning.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q =
-//! [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>,
-//! scheme.ckks} {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
 //!   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
 //!     %0 = secret.generic(%x: !secret.secret<f32>) {
 //!     ^body(%a: f32):
@@ -28,9 +26,7 @@
 //! bootstraps), or use more moduli.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q =
-//! [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>,
-//! scheme.ckks} {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
 //!   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
 //!     %0 = secret.generic(%x: !secret.secret<f32>) {
 //!     ^body(%a: f32):

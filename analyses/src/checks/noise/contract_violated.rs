@@ -1,9 +1,8 @@
 //! contract-violated: more noise than a declared bound
 //!
 //! A call passes a value that may have more noise than the callee declares for its argument
-//! (`noisy.contract_functions`), or a function returns a value that may have more noise than it
-//! declares for its result. The related locations are the declaration and the ops from which the
-//! noise comes.
+//! (`noisy.bound`), or a function returns a value that may have more noise than it declares for its
+//! result. The related locations are the declaration and the ops from which the noise comes.
 //!
 //! ```mlir
 //! func.func private @g(!noisy.i32 {noisy.bound = 12 : i64})

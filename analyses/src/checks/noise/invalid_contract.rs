@@ -1,9 +1,9 @@
-//! invalid-contract: `noisy.contract_functions` is not a number of bits within the budget
+//! invalid-contract: `noisy.bound` is not a number of bits within the budget
 //!
-//! `noisy.contract_functions` on an argument or a result of a function is an integer from 0 to the
-//! budget, in bits. If it is not an integer, the noise is unknown. If it is over the budget, the
-//! analysis still uses it. Later ops report no further errors because of this bound. A bound on a
-//! number that carries no noise, such as an `i5`, has no effect and is reported as a hint.
+//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget, in
+//! bits. If it is not an integer, the noise is unknown. If it is over the budget, the analysis
+//! still uses it. Later ops report no further errors because of this bound. A bound on a number
+//! that carries no noise, such as an `i5`, has no effect and is reported as a hint.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64}) -> i5 { // more than the budget of 26

@@ -8,8 +8,7 @@
 //!
 //! ```mlir
 //! func.func @f(%x: !noisy.i32) -> !noisy.i32 {
-//!   %0 = affine.for %i0 = 0 to 3 iter_args(%a0 = %x) -> !noisy.i32 {   // undecided: 3 * 3 * ...
-//!   iterations, all different
+//!   %0 = affine.for %i0 = 0 to 3 iter_args(%a0 = %x) -> !noisy.i32 {   // undecided: 3 * 3 * ... iterations, all different
 //!   %1 = affine.for %i1 = 0 to 3 iter_args(%a1 = %a0) -> !noisy.i32 {
 //!   %2 = affine.for %i2 = 0 to 3 iter_args(%a2 = %a1) -> !noisy.i32 {
 //!   %3 = affine.for %i3 = 0 to 3 iter_args(%a3 = %a2) -> !noisy.i32 {

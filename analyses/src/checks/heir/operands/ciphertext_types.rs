@@ -13,10 +13,9 @@
 //! #e2 = #lwe.inverse_canonical_encoding<scaling_factor = 90>
 //! #space = #lwe.ciphertext_space<ring = #ring, encryption_type = mix>
 //! #chain = #lwe.modulus_chain<elements = <36028797019389953 : i64>, current = 0>
-//! !ct1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #plain, encoding = #e1>, ciphertext_space =
-//! #space, key = <>, modulus_chain = #chain> !ct2 = !lwe.lwe_ciphertext<plaintext_space = <ring =
-//! #plain, encoding = #e2>, ciphertext_space = #space, key = <>, modulus_chain = #chain> module
-//! attributes {backend.openfhe, scheme.ckks} {
+//! !ct1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #plain, encoding = #e1>, ciphertext_space = #space, key = <>, modulus_chain = #chain>
+//! !ct2 = !lwe.lwe_ciphertext<plaintext_space = <ring = #plain, encoding = #e2>, ciphertext_space = #space, key = <>, modulus_chain = #chain>
+//! module attributes {backend.openfhe, scheme.ckks} {
 //!   func.func @f(%x: !ct1, %y: !ct2) -> !ct1 {
 //!     %0 = ckks.add %x, %y : (!ct1, !ct2) -> !ct1     // the scales are 2^45 and 2^90
 //!     return %0 : !ct1
@@ -35,8 +34,8 @@
 //! #e1 = #lwe.inverse_canonical_encoding<scaling_factor = 45>
 //! #space = #lwe.ciphertext_space<ring = #ring, encryption_type = mix>
 //! #chain = #lwe.modulus_chain<elements = <36028797019389953 : i64>, current = 0>
-//! !ct1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #plain, encoding = #e1>, ciphertext_space =
-//! #space, key = <>, modulus_chain = #chain> module attributes {backend.openfhe, scheme.ckks} {
+//! !ct1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #plain, encoding = #e1>, ciphertext_space = #space, key = <>, modulus_chain = #chain>
+//! module attributes {backend.openfhe, scheme.ckks} {
 //!   func.func @f(%x: !ct1, %y: !ct1) -> !ct1 {
 //!     %0 = ckks.add %x, %y : (!ct1, !ct1) -> !ct1
 //!     return %0 : !ct1

@@ -26,11 +26,8 @@
 //! 2026.10.1 accepts.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>,
-//! scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) ->
-//!   !secret.secret<tensor<8xf32>> {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>, %b: tensor<8xf32>):
 //!       %1 = arith.maximumf %a, %b : tensor<8xf32>
@@ -45,11 +42,8 @@
 //! (`--polynomial-approximation`), before HEIR places its `mgmt` ops.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>,
-//! scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) ->
-//!   !secret.secret<tensor<8xf32>> {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>, %b: tensor<8xf32>):
 //!       %1 = arith.addf %a, %b : tensor<8xf32>

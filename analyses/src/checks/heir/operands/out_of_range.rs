@@ -11,8 +11,7 @@
 //!
 //! ```mlir
 //! module attributes {scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<tensor<8xf32>> {noisy.range = [-2.0, 2.0]}) ->
-//!   !secret.secret<tensor<8xf32>> {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>> {noisy.range = [-2.0, 2.0]}) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>):
 //!       %1 = arith.addf %a, %a : tensor<8xf32>
@@ -29,8 +28,7 @@
 //!
 //! ```mlir
 //! module attributes {scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<tensor<8xf32>> {noisy.range = [-2.0, 2.0]}) ->
-//!   !secret.secret<tensor<8xf32>> {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>> {noisy.range = [-2.0, 2.0]}) -> !secret.secret<tensor<8xf32>> {
 //!     %c = arith.constant dense<0.5> : tensor<8xf32>
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>):

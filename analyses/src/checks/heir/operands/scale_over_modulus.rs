@@ -7,9 +7,7 @@
 //! lowering.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797017456641, 35184372121601], P = [1152921504607338497], logDefaultScale = 45>,
-//! scheme.ckks} {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797017456641, 35184372121601], P = [1152921504607338497], logDefaultScale = 45>, scheme.ckks} {
 //!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>):
@@ -29,9 +27,7 @@
 //! after each product.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797017456641, 35184372121601, 35184372744193], P = [1152921504607338497], logDefaultScale
-//! = 45>, scheme.ckks} {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797017456641, 35184372121601, 35184372744193], P = [1152921504607338497], logDefaultScale = 45>, scheme.ckks} {
 //!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>):

@@ -6,10 +6,8 @@
 //! these and on encoded plaintexts.
 //!
 //! ```mlir
-//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P
-//! = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
-//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) ->
-//!   !secret.secret<tensor<8xi16>> {
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
 //!     ^body(%a: tensor<8xi16>):
 //!       %1 = arith.addi %a, %a : tensor<8xi16>
@@ -24,10 +22,8 @@
 //! Insert `mgmt.init`, as the fix does.
 //!
 //! ```mlir
-//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P
-//! = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
-//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) ->
-//!   !secret.secret<tensor<8xi16>> {
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>, %p: tensor<8xi16>) -> !secret.secret<tensor<8xi16>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
 //!     ^body(%a: tensor<8xi16>):
 //!       %1 = arith.addi %a, %a : tensor<8xi16>

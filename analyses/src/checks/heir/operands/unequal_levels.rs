@@ -9,9 +9,7 @@
 //! refuses such operands at run time, and only with manual scaling.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale
-//! = 45>, scheme.ckks} {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
 //!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>):
@@ -29,9 +27,7 @@
 //! Drop levels of the operand with more levels left. The fix inserts the ops.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale
-//! = 45>, scheme.ckks} {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
 //!   func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>):

@@ -22,11 +22,8 @@
 //! HEIR moves the switch to another level and keeps its scale.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale
-//! = 45>, scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) ->
-//!   !secret.secret<tensor<8xf32>> {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>, %b: tensor<8xf32>):
 //!       %1 = mgmt.modreduce %a : tensor<8xf32>
@@ -44,15 +41,11 @@
 //! Adjust by hand the scales that HEIR would raise, as the fix does.
 //!
 //! ```mlir
-//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q =
-//! [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale
-//! = 45>, scheme.ckks} {
-//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) ->
-//!   !secret.secret<tensor<8xf32>> {
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
 //!     %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) {
 //!     ^body(%a: tensor<8xf32>, %b: tensor<8xf32>):
-//!       %c = mgmt.adjust_scale %a {id = 0 : i64, mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>} :
-//!       tensor<8xf32>
+//!       %c = mgmt.adjust_scale %a {id = 0 : i64, mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>} : tensor<8xf32>
 //!       %1 = mgmt.modreduce %c : tensor<8xf32>
 //!       %2 = mgmt.level_reduce %b : tensor<8xf32>
 //!       %3 = arith.mulf %1, %1 : tensor<8xf32>
