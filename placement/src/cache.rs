@@ -81,7 +81,7 @@ impl Default for PlacementCache {
 }
 
 impl PlacementCache {
-    /// Returns a cache for instances with at most `max_nodes` nodes in total.
+    /// Returns a cache for instances with at most `most` nodes in total.
     pub fn new(most: usize) -> PlacementCache {
         PlacementCache {
             inner: Mutex::default(),

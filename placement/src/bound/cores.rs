@@ -515,7 +515,7 @@ impl WeightStep {
 }
 
 /// Sorts the steps and removes dominated ones: steps for which another step of at most the same
-/// weight has at least the same level. Levels are capped at `max_level`.
+/// weight has at least the same level. Levels are capped at `top`.
 fn remove_dominated(steps: &mut Vec<WeightStep>, top: NoiseBits) {
     for it in steps.iter_mut() {
         it.level = it.level.min(top);
