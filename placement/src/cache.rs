@@ -106,7 +106,7 @@ impl PlacementCache {
     ///
     /// # Errors
     ///
-    /// As [`crate::place`]. Errors are not cached.
+    /// The same as for [`crate::place`]. Errors are not cached.
     pub fn place_with(
         &self,
         instance: &Instance,

@@ -236,8 +236,8 @@ pub(crate) fn annotated_dimension(
 /// Returns the numbers of [`direct_demand`] for a value.
 pub(crate) type DemandOf<'a> = &'a mut dyn FnMut(Value) -> DirectDemand;
 
-/// Leaves the numbers of a ciphertext open that are smaller than those for which a plaintext is
-/// encoded that becomes it, where branches meet or a loop starts.
+/// Where branches meet or a loop starts, a plaintext may become the ciphertext `fed`. A number of
+/// `fed` is not checked if it is smaller than the number for which this plaintext is encoded.
 pub(crate) fn numbers_raised_by_plaintexts(
     ir: &Ir,
     fed: Value,

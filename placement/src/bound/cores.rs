@@ -105,7 +105,7 @@ pub(crate) struct CoreSeparator<'g> {
     max_level: Vec<NoiseBits>,
     /// The steps of `W`, by node, with rising levels and weights; weights are below [`MAX_WEIGHT`].
     steps: Vec<Vec<WeightStep>>,
-    /// True for each node whose steps were computed. All others count as reset.
+    /// True for each node whose steps were computed. All others are treated as reset.
     inside: Vec<bool>,
     /// The distinct operands of each sum with their multiplicity.
     groups: Vec<Vec<(u32, u32)>>,
