@@ -117,8 +117,8 @@ impl AnalysisCache {
         wrong
     }
 
-    /// Ends the pipeline on an op: drops its analyses, so that the cache does not grow with
-    /// the number of ops.
+    /// Ends the pipeline on an op: drops its analyses, so that the cache does not grow with the
+    /// number of ops.
     pub(crate) fn end_pipeline(&mut self, op: Op) {
         self.cached.retain(|it| it.op != op);
     }

@@ -3,9 +3,9 @@
 //! *Law.* A folder whose ignore files cannot be read within the limits is not walked, and this is
 //! reported: checking everything in it would be wrong, and silently checking nothing would be wrong
 //! too. These files are read: `.ignore` and `.gitignore` of a folder and of its ancestors,
-//! `.git/info/exclude`, and the user's patterns. A missing file, a folder, or an
-//! unreadable file has no patterns. Lines have the meaning that git gives them, and as in git the
-//! rules of a repository do not apply in a repository nested in it.
+//! `.git/info/exclude`, and the user's patterns. A missing file, a folder, or an unreadable file
+//! has no patterns. Lines have the meaning that git gives them, and as in git the rules of a
+//! repository do not apply in a repository nested in it.
 //!
 //! The limits exist because a pipe blocks, a device has no end, and a megabyte of patterns takes
 //! 400 MB and 2 s.

@@ -67,8 +67,8 @@ impl AffectedByEdit {
                 }
             }
         }
-        // The trip count of a loop follows from constants. These are not ciphertexts, so
-        // `moved` does not contain them.
+        // The trip count of a loop follows from constants. These are not ciphertexts, so `moved`
+        // does not contain them.
         let bounded = delta.changed.iter().flat_map(|&it| loops::loops_bounded_by(ir, it));
         ops.extend(bounded.filter(|&it| seen.insert(it)));
         let is_init = |op: Op| ir.op_name(op) == "mgmt.init";

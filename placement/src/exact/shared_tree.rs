@@ -331,9 +331,9 @@ impl<'g> SharedTree<'_, 'g> {
         Some(Ok(LeafState { is_cut: true, levels, ..start }))
     }
 
-    /// Adds violated cores, and zero-half cuts if `halves` is `Some`, and solves again while
-    /// this raises the bound. Returns `Err` with a row that cannot be satisfied if there is no
-    /// legal choice. `None` if the solver fails.
+    /// Adds violated cores, and zero-half cuts if `halves` is `Some`, and solves again while this
+    /// raises the bound. Returns `Err` with a row that cannot be satisfied if there is no legal
+    /// choice. `None` if the solver fails.
     fn rounds(
         &self,
         local: &mut LocalProblem,
