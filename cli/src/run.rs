@@ -75,7 +75,7 @@ impl CheckPlan<'_> {
         }
     }
 
-    /// `--show_settings-files`: prints one line for each file.
+    /// `--show-files`: prints one line for each file.
     fn show_files(&self) -> io::Result<i32> {
         let mut out = BufWriter::new(io::stdout().lock());
         for input in &self.inputs {

@@ -172,7 +172,7 @@ impl<'a> OpTokens<'a> {
     }
 
     /// Returns the attributes with a name, each with the index of its value. They are in the
-    /// attribute `list_attribute_name` of the op, or after types.
+    /// attribute `list` of the op, or after types.
     fn find_listed(
         &self,
         list: Option<&str>,

@@ -18,10 +18,10 @@
 //! # Layers
 //!
 //! An analysis may read the facts of analyses that were solved before it (its
-//! [`SparseForward::BaseAnalyses`]): noise reads integers, integer ranges read constants. No
-//! analysis reads facts of a later one, so the analyses are solved one after the other, and each
-//! passes on the values with changed facts ([`SparseSolver::changed_values`]). Conditions and loop
-//! bounds determine control flow: an analysis of integers takes them from its own facts
+//! [`SparseForward::Base`]): noise reads integers, integer ranges read constants. No analysis reads
+//! facts of a later one, so the analyses are solved one after the other, and each passes on the
+//! values with changed facts ([`SparseSolver::changed_values`]). Conditions and loop bounds
+//! determine control flow: an analysis of integers takes them from its own facts
 //! ([`SparseForward::interval`]), the others from their base ([`BaseAnalyses::interval`]).
 //!
 //! # From an edit

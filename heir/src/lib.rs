@@ -1,8 +1,9 @@
 //! Analyses of HEIR programs: levels, polynomials, scales and noise of ciphertexts, in bodies of
 //! `secret.generic` and after lowering to `bgv`, `ckks` and `lwe`.
 //!
-//! [`LowerLayers`] holds the facts of a program and updates them after edits; [`CiphertextFacts`]
-//! answers questions about levels. Each folder uses only those above it in this table:
+//! [`LowerLayers`] holds the facts of integers and of levels and updates them after edits;
+//! [`CiphertextFacts`] answers questions about levels. Each folder uses only those above it in this
+//! table:
 //!
 //! | folder | content |
 //! |---|---|
@@ -13,7 +14,7 @@
 //! | `facts/` | the analyses: levels and polynomials, scales, noise, ranges of values |
 //! | `annotations/` | compares annotations with the facts |
 //! | `verdict/` | the requirements of HEIR's lowering |
-//! | `placement_question.rs` | placement of relinearizations and bootstraps, as a problem for the optimizer |
+//! | `question.rs` | placement of relinearizations and bootstraps, as a problem for the optimizer |
 //! | `report/` | problems and explanations for users |
 //!
 //! *Law.* The analyses are dataflow analyses of [`noisy_dataflow`]: a fact, a lattice, a transfer

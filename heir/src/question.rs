@@ -484,7 +484,7 @@ impl QuestionBuilder<'_> {
     }
 }
 
-/// True if the operand `operand` of the terminator of a generic becomes a result with a use outside
+/// True if operand number `at` of the terminator of a generic becomes a result with a use outside
 /// of generics, or without a use. Another generic may relinearize it.
 pub(crate) fn is_used_outside_generics(ir: &Ir, end: Op, at: usize) -> bool {
     let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());

@@ -23,7 +23,7 @@ use noisy_dataflow::view::ProgramView;
 
 #[derive(Debug)]
 pub struct Constants {
-    /// The lists to which facts of the form [`Constant::ConstantWithElements`] refer.
+    /// The lists to which facts of the form [`Constant::Elements`] refer.
     pub lists: ElementLists,
     calls: CallPolicy,
 }
@@ -71,7 +71,7 @@ impl BaseAnalyses for ConstantFacts {
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantWithElements<'a> {
     pub constant: Constant,
-    /// The elements of a [`Constant::ConstantWithElements`], in order.
+    /// The elements of a [`Constant::Elements`], in order.
     pub list: Option<&'a [Constant]>,
 }
 

@@ -185,7 +185,7 @@ fn fold_arith(
     }
 }
 
-/// Returns the constant of a value that an `fold_arith.constant` defines.
+/// Returns the constant of a value that an `arith.constant` defines.
 fn constant_of_op(ir: &impl ProgramView, value: Value) -> Option<Constant> {
     let Def::Result(defining_op, _) = ir.def(value) else { return None };
     let data = ir.op(defining_op);

@@ -304,7 +304,7 @@ impl PairColumns<'_> {
         self.n - 1
     }
 
-    /// Adds `divisor` times a form of one side (`true` for the target) to a row.
+    /// Adds `by` times a form of one side (`true` for the target) to a row.
     fn add_scaled(
         &mut self,
         row: &mut SparseRow,
@@ -549,8 +549,8 @@ impl DependenceSystem {
         out
     }
 
-    /// Returns the distances under the conditions `conditions_at`. Those of loops before `at` are
-    /// 0. `None` if there is no point.
+    /// Returns the distances under the conditions `asked`. Those of loops before `at` are 0. `None`
+    /// if there is no point.
     fn distances(
         &self,
         relations: &[Relation],

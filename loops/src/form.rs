@@ -1,4 +1,4 @@
-//! Affine forms over the variables of a [`Body`](crate::Body).
+//! Affine forms over the variables of a [`FunctionBody`](crate::FunctionBody).
 
 use noisy_syntax::Value;
 use noisy_syntax::affine::{AffineExpr, AffineOperator};
@@ -6,7 +6,8 @@ use noisy_syntax::affine::{AffineExpr, AffineOperator};
 /// A variable of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinearTerm {
-    /// The induction variable of a loop: an index into [`Body::loops`](crate::Body::loops).
+    /// The induction variable of a loop: an index into
+    /// [`FunctionBody::loops`](crate::FunctionBody::loops).
     Iv(u32),
     /// Number of the current iteration of a loop with a step above 1, from 0.
     Step(u32),
@@ -61,7 +62,7 @@ impl LinearForm {
         Self { terms: vec![(term, 1)], constant: 0 }
     }
 
-    /// Returns `self + other * divisor`.
+    /// Returns `self + other * by`.
     ///
     /// # Errors
     /// If a number or the form gets too large.
@@ -96,7 +97,7 @@ impl LinearForm {
         if terms.len() > MAX_TERMS { Err(NotAffine) } else { Ok(LinearForm { terms, constant }) }
     }
 
-    /// Returns `self * divisor`.
+    /// Returns `self * by`.
     ///
     /// # Errors
     /// If a number gets too large.
@@ -138,7 +139,7 @@ impl Quotients {
         if by <= 0 {
             return Err(NotAffine);
         }
-        // Terms that are divisible by `divisor` are split off: (by a + b) / by = a + b / by.
+        // Terms that are divisible by `by` are split off: (by a + b) / by = a + b / by.
         let mut outer = LinearForm::constant(form.constant.div_euclid(by));
         let mut inner = LinearForm::constant(form.constant.rem_euclid(by));
         for &(term, coefficient) in &form.terms {

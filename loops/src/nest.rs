@@ -177,8 +177,7 @@ impl LoopNest {
         line_of(source, self.body.accesses[access].op)
     }
 
-    /// Describes a dependence in one line:
-    /// `flow from line_of 5 to line_of 4, distance_text (0, 1)`.
+    /// Describes a dependence in one line: `flow from line 5 to line 4, distance (0, 1)`.
     pub fn describe(&self, source: &Source, it: &Dependence) -> String {
         let (from, to) = (self.line(source, it.source), self.line(source, it.target));
         let may = if it.is_exact { "" } else { "possible " };

@@ -5,7 +5,7 @@ use noisy_syntax::{Op, Source};
 use crate::legality::{Legality, Obstacle};
 use crate::nest::{LoopNest, line_of};
 
-/// Describes an obstacle: `forbidden by flow from line_of 5 to line_of 5, distance (1, -1)`.
+/// Describes an obstacle: `forbidden by flow from line 5 to line 5, distance (1, -1)`.
 pub(crate) fn describe_obstacle(
     source: &Source,
     nest: &LoopNest,

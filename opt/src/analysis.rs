@@ -2,7 +2,7 @@
 //! the same op as long as passes preserve them.
 //!
 //! *Law.* A cached analysis equals a recomputed one. `--verify-each` checks this after each pass of
-//! the pipeline, but not after nested passes, which a pass runs. *Cost.* The check recomputes each
+//! the pipeline, but not after a pass that another pass runs. *Cost.* The check recomputes each
 //! preserved analysis. Unused analyses cost nothing.
 
 use std::any::{Any, TypeId};
@@ -97,9 +97,9 @@ impl AnalysisCache {
         }
     }
 
-    /// Ends a pass on an op: drops the analyses that the pass did not preserve, of the op, of
-    /// enclosing ops and of nested ops. If `checks`, also drops the preserved analyses that are out
-    /// of date, and returns their names.
+    /// Ends a pass on an op: drops the analyses of the op, of enclosing ops, of nested ops and of
+    /// erased ops, unless the pass preserves them. If `checks` is true, also drops the preserved
+    /// analyses that are out of date, and returns their names.
     pub(crate) fn end_pass(&mut self, ir: &Ir, op: Op, checks: bool) -> Vec<&'static str> {
         let preserved = std::mem::take(&mut self.preserved);
         let is_near = |it: Op| ir.is_within(it, op) || ir.is_within(op, it);
@@ -117,8 +117,8 @@ impl AnalysisCache {
         wrong
     }
 
-    /// Ends the pipeline on an op: drops its analyses, so that the cache has those of one op at
-    /// most.
+    /// Ends the pipeline on an op: drops its analyses, so that the cache does not grow with the
+    /// number of ops.
     pub(crate) fn end_pipeline(&mut self, op: Op) {
         self.cached.retain(|it| it.op != op);
     }

@@ -81,7 +81,7 @@ impl Default for PlacementCache {
 }
 
 impl PlacementCache {
-    /// Returns a cache for instances with at most `max_nodes` nodes in total.
+    /// Returns a cache for instances with at most `most` nodes in total.
     pub fn new(most: usize) -> PlacementCache {
         PlacementCache {
             inner: Mutex::default(),
@@ -106,7 +106,7 @@ impl PlacementCache {
     ///
     /// # Errors
     ///
-    /// As [`crate::place`]. Errors are not cached.
+    /// The same as for [`crate::place`]. Errors are not cached.
     pub fn place_with(
         &self,
         instance: &Instance,

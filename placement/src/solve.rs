@@ -39,7 +39,7 @@ pub fn place(instance: &Instance, limits: &PlacementLimits) -> Result<Placement,
 ///
 /// # Errors
 ///
-/// As [`place`].
+/// The same as for [`place`].
 pub fn place_with(
     instance: &Instance,
     limits: &PlacementLimits,

@@ -174,7 +174,7 @@ fn open_shared(
 }
 
 /// Builds a program in which the values of `kept` are computed once for all users, and all other
-/// expressions have the best form found. `None` if the time is over before.
+/// expressions have the best form found. `None` if the time is over first.
 fn build_variant(
     program: &StraightProgram,
     kept: &[bool],

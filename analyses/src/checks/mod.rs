@@ -1,8 +1,8 @@
 //! Checks: diagnostics beyond the grammar, one file per code. The header of each file is its
 //! documentation: code and title, a description and examples. `Check::docs` returns it.
 
-/// Expands to the header of a file. It is cut out at compile time, so that the binary does not
-/// contain the rest of the file.
+/// Expands to the text of the header of a file. The rest of the file is cut off at compile time, so
+/// the binary does not contain it.
 macro_rules! header {
     ($file:literal) => {{
         const TEXT: &str = include_str!($file);
@@ -140,7 +140,7 @@ pub(crate) fn find(code: &str) -> Option<&'static Check> {
 }
 
 impl Check {
-    /// The defaults of a check that reports errors of noise: on, without a fix.
+    /// The defaults of a check that reports noise errors: it is on and has no fix.
     const ERROR: Check = Check {
         code: "",
         category: Category::Noise,
@@ -154,7 +154,7 @@ impl Check {
         fix: None,
     };
 
-    /// The defaults of a check that reports warnings of noise.
+    /// The defaults of a check that reports noise warnings.
     const WARNING: Check = Check { severity: Severity::Warning, ..Check::ERROR };
 
     /// The defaults of a check that reports hints at possible improvements.

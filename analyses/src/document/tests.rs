@@ -159,7 +159,7 @@ fn shared_outputs_join_initial_and_inserted_noise() {
     for (from, to) in [
         ("noisy.add", "noisy.mul"),
         ("slice %2 into %o", "slice %2 into %p"),
-        // Another op than an insertion: the noise is unknown.
+        // The op is not an insertion any more, so the noise is unknown.
         ("      tensor.parallel_insert_slice %1", "      other.insert %1"),
         ("      other.insert %1", "      tensor.parallel_insert_slice %1"),
         ("%o = %t", "%o = %u"),

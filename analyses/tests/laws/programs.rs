@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Random;
 
-/// Writes a random program, with control flow if `flow`.
+/// Writes a random program, with control flow if `flow` is true.
 pub(super) struct Writer {
     random: Random,
     out: String,

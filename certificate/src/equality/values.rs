@@ -465,9 +465,9 @@ impl<'a> EqualityProof<'a> {
         })
     }
 
-    /// Computes the results of a loop, one iteration after the other. With `evaluate_remaining`,
-    /// only that number of iterations, from these initial values. The polynomials of values from
-    /// outside of the loop must be known already, or be in `local`.
+    /// Computes the results of a loop, one iteration after the other. With `last`, only that number
+    /// of iterations, from these initial values. The polynomials of values from outside of the loop
+    /// must be known already, or be in `local`.
     fn evaluate_iterations(
         &mut self,
         key: ProgramValue,

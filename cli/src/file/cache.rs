@@ -75,7 +75,7 @@ type SettingsKey = (usize, String);
 /// The settings, and the context: the hash of everything but the text.
 type SettingsHash = (Arc<Settings>, Arc<str>);
 
-/// The results of the files of one folder. A file has one result, in one context.
+/// A *pack*: the results of the files of one folder. A file has one result, in one context.
 #[derive(Debug, Default)]
 struct FolderResults {
     kept: ResultsByContext,

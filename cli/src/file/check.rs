@@ -233,8 +233,7 @@ pub(crate) fn read_with(
 /// Initial capacity for the text of a file, in bytes.
 const INITIAL_CAPACITY: u64 = 1 << 20;
 
-/// Reads up to `max_diagnostics` bytes; `None` if the input is longer. `likely` is the expected
-/// size.
+/// Reads up to `most` bytes; `None` if the input is longer. `likely` is the expected size.
 fn read_bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option<Vec<u8>>> {
     // One more byte, so that the end of the file needs no second allocation.
     let mut bytes = Vec::with_capacity(likely + 1);

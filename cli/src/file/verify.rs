@@ -1,5 +1,5 @@
-//! `--mismatches-diagnostics`: compares diagnostics with the expectations in comments, in the
-//! grammar of `mlir-opt`.
+//! `--verify-diagnostics`: compares diagnostics with the expectations in comments, in the grammar
+//! of `mlir-opt`.
 //!
 //! The grammar is in [`noisy_analyses::report::expectation`]. Every error and warning must be
 //! expected. Infos and hints are remarks, the steps of a chain are notes. Each program between `//

@@ -3,9 +3,9 @@
 //! *Law.* A folder whose ignore files cannot be read within the limits is not walked, and this is
 //! reported: checking everything in it would be wrong, and silently checking nothing would be wrong
 //! too. These files are read: `.ignore` and `.gitignore` of a folder and of its ancestors,
-//! `.git_metadata/info/exclude_file`, and the user's patterns. A missing file, a folder, or an
-//! unreadable file has no patterns. Lines have the meaning that git gives them, and as in git the
-//! rules of a repository do not apply in a repository nested in it.
+//! `.git/info/exclude`, and the user's patterns. A missing file, a folder, or an unreadable file
+//! has no patterns. Lines have the meaning that git gives them, and as in git the rules of a
+//! repository do not apply in a repository nested in it.
 //!
 //! The limits exist because a pipe blocks, a device has no end, and a megabyte of patterns takes
 //! 400 MB and 2 s.
@@ -55,7 +55,7 @@ pub(crate) struct IgnoreRules {
     is_repository: bool,
     /// Patterns of `.ignore`, which override git's.
     ignore: Gitignore,
-    /// Patterns of `.git_metadata/info/exclude_file` and then `.gitignore`.
+    /// Patterns of `.git/info/exclude` and then `.gitignore`.
     git: Gitignore,
     /// The rules of the nearest ancestor that has some.
     above: Option<Arc<IgnoreRules>>,
@@ -227,13 +227,12 @@ fn add_lines(builder: &mut GitignoreBuilder, text: &[u8]) {
     }
 }
 
-/// Metadata of the `.git_metadata` of a repository, which is a folder or a file with the path of
-/// one.
+/// Metadata of the `.git` of a repository, which is a folder or a file with the path of one.
 fn git_metadata(folder: &Path) -> Option<Metadata> {
     folder.join(".git").metadata().ok().filter(|it| it.is_dir() || it.is_file())
 }
 
-/// The exclude file of a repository, given its `.git_metadata`.
+/// The exclude file of a repository, given its `.git`.
 fn exclude_file(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, UnreadablePath> {
     let path = folder.join(".git");
     if git.is_dir() {
@@ -361,7 +360,7 @@ mod tests {
         write(exclude.clone(), "/x.mlir\n");
         write(common.clone(), "../..\n");
         write(root.join("odd/.gitignore/x.mlir"), "");
-        // A path in `.git_metadata` may be relative to its folder.
+        // A path in `.git` may be relative to its folder.
         let whole = format!("gitdir: {}\n", common.parent().expect("a folder").display());
         for gitdir in [whole.as_str(), "gitdir: ../repository/.git/worktrees/w\n"] {
             write(root.join("w/.git"), gitdir);

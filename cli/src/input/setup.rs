@@ -72,7 +72,7 @@ pub(crate) fn settings(resolver: &ConfigResolver, file: &Path) -> Result<Arc<Set
     settings.map_err(|it| it.iter().map(ToString::to_string).collect::<String>())
 }
 
-/// `--show_settings-settings`: prints the settings of a file as a complete configuration.
+/// `--show-settings`: prints the settings of a file as a complete configuration.
 pub(crate) fn show_settings(
     resolver: &ConfigResolver,
     file: &Path,

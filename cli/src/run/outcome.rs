@@ -114,7 +114,7 @@ impl RunTotals {
         out
     }
 
-    /// Prints `--print_statistics`.
+    /// Prints the counts of `--statistics`.
     pub(crate) fn print_statistics(&self) -> io::Result<()> {
         let mut codes: Vec<_> = self.codes.iter().collect();
         codes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
@@ -145,7 +145,7 @@ impl RunTotals {
     }
 }
 
-/// A count with its noun: `1 file`, `2 n_files`.
+/// A count with its noun: `1 file`, `2 files`.
 pub(crate) fn count_text(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

@@ -35,7 +35,7 @@ impl Interval {
 
 /// Returns true if control may leave an op through successor or region number `index`. For
 /// `scf.condition`, index 0 leaves the loop and index 1 enters the next iteration. `decider` is the
-/// range of the controlling operand ([`super::decider`]).
+/// range of the controlling operand ([`super::controlling_operand`]).
 pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
     let (lo, hi) = match decider {
         Interval::Empty => return false,
@@ -53,7 +53,7 @@ pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
 }
 
 /// Returns true if an op takes the successor or region number `index`, as in [`may_take`], for a
-/// sign-extended value of its [`super::decider`].
+/// sign-extended value of its [`super::controlling_operand`].
 fn takes_successor(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
     match ir.op(op).kind {
         OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),

@@ -32,7 +32,7 @@
 //! result.)
 //!
 //! The results of calls that nest deeper than [`MAX_CALL_DEPTH`] are unknown, and these calls are
-//! [undecided](super::Sparse::undecided).
+//! [undecided](super::SparseSolver::undecided).
 //!
 //! # From an edit (`edit.rs`)
 //!

@@ -79,8 +79,8 @@ pub struct Visit<'a, F> {
 }
 
 /// Records each visit of one solution from scratch: see
-/// [`Sparse::solve_recorded`](super::Sparse::solve_recorded). The solver calls it through a trait
-/// object, so that it is compiled once per analysis, with or without a recorder.
+/// [`SparseSolver::solve_recorded`](super::SparseSolver::solve_recorded). The solver calls it
+/// through a trait object, so that it is compiled once per analysis, with or without a recorder.
 pub trait VisitRecorder<F>: Any + Debug + Send + Sync {
     /// A visit begins.
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>);

@@ -186,8 +186,8 @@ impl Subscriptions {
     }
 }
 
-/// The view of an analysis on the program and on its base, for one op. It records the reads of that
-/// op. The program is read through [`ProgramView`].
+/// The program and the facts of the base, as an analysis reads them for one op. Records the reads
+/// of that op. The program is read through [`ProgramView`].
 #[derive(Debug)]
 pub struct AnalysisContext<'a, B> {
     ir: &'a Ir,

@@ -5,7 +5,7 @@
 //!
 //! *Cost.* The outermost cycle has fuel for a number of visits that is linear in its size; the cost
 //! of a visit includes the operands. If the fuel runs out, the cycle is visited once more with
-//! unknown carried facts, and it is [undecided](Sparse::undecided). So the solver always
+//! unknown carried facts, and it is [undecided](SparseSolver::undecided). So the solver always
 //! terminates, and no error is reported about values that the cycle carries.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};

@@ -83,8 +83,8 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
         fact.clone()
     }
 
-    /// Returns true if the definition of a value precedes a use. If `successor_operands`, the value
-    /// is read later than at the position of the use in the text.
+    /// Returns true if the definition of a value precedes a use. If `passed`, the value is read
+    /// later than at the position of the use in the text.
     fn is_in_order(
         &self,
         ir: &AnalysisInput<'_, A::Base>,
@@ -218,8 +218,7 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
         }
     }
 
-    /// Returns the range of an integer operand; `successor_operands` as in
-    /// [`SparseSolver::read_passed`].
+    /// Returns the range of an integer operand; `passed` as in [`SparseSolver::read_passed`].
     fn interval(
         &self,
         ir: &AnalysisInput<'_, A::Base>,

@@ -432,8 +432,8 @@ impl AnnotationIndex {
             && self.goals(ir, heir, stage).functions.contains(&function)
     }
 
-    /// Computes the functions with goals: open functions in which a generic computes, and open
-    /// functions that call functions with goals.
+    /// Computes the functions with goals: open functions ([`GoalSigns::is_open`]) in which a
+    /// generic computes, and open functions that call functions with goals.
     fn goals(&self, ir: &Ir, heir: &CiphertextFacts, stage: StageOf<'_>) -> &GoalFunctions {
         self.goals.get_or_init(|| {
             let mut goals = GoalFunctions::default();

@@ -4,8 +4,8 @@
 //! increase along an ascending chain. Plaintexts are neutral: the result of an op has the largest
 //! level of the ciphertext operands, changed by the rule of the op (`rules.rs`). A value that a
 //! loop carries has the level and the number of polynomials of its initial value: HEIR requires
-//! that the yielded value has the same, and `varying-level_rule` reports the others. An argument of
-//! a private function has the largest level that calls pass; the result of a call has the facts of
+//! that the yielded value has the same, and `varying-level` reports the others. An argument of a
+//! private function has the largest level that calls pass; the result of a call has the facts of
 //! the returned value.
 //!
 //! *Without numbers.* An op with a region, or an op of `linalg`, with plaintext operands: HEIR does

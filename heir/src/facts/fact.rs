@@ -151,7 +151,7 @@ impl Ciphertext {
 pub struct CiphertextFact {
     /// The kind, the level and the dimension of the value.
     pub(crate) ciphertext: Ciphertext,
-    /// The numbers in HEIR's annotation of the value.
+    /// The sources of the numbers in HEIR's annotation of the value.
     pub(crate) annotated: NumberSources,
 }
 

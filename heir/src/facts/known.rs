@@ -247,7 +247,7 @@ impl CiphertextFacts {
         self.number_sources(value).level == NumberSource::Unchecked
     }
 
-    /// As [`CiphertextFacts::is_level_unchecked`], of the number of polynomials.
+    /// Like [`CiphertextFacts::is_level_unchecked`], for the number of polynomials.
     pub fn is_dimension_unchecked(&self, value: Value) -> bool {
         self.number_sources(value).dimension == NumberSource::Unchecked
     }

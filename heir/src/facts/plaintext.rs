@@ -140,7 +140,7 @@ fn has_result_without_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -
     })
 }
 
-/// Returns the level that a plaintext is encoded for. `direct_demand` returns the level of
+/// Returns the level that a plaintext is encoded for. `direct` returns the level of
 /// [`direct_demand`] for an operand of a `mgmt.init`.
 pub(crate) fn encoded_level(
     ir: &Ir,
@@ -236,8 +236,8 @@ pub(crate) fn annotated_dimension(
 /// Returns the numbers of [`direct_demand`] for a value.
 pub(crate) type DemandOf<'a> = &'a mut dyn FnMut(Value) -> DirectDemand;
 
-/// Leaves the numbers of a ciphertext open that are smaller than those for which a plaintext is
-/// encoded that becomes it, where branches meet or a loop starts.
+/// Where branches meet or a loop starts, a plaintext may become the ciphertext `fed`. A number of
+/// `fed` is not checked if it is smaller than the number for which this plaintext is encoded.
 pub(crate) fn numbers_raised_by_plaintexts(
     ir: &Ir,
     fed: Value,
@@ -276,7 +276,7 @@ pub(crate) fn cached_direct_demand(
     move |value| *known.entry(value).or_insert_with(|| direct_demand(ir, value, of))
 }
 
-/// Returns the [`defined_values`] values of an op with regions.
+/// Returns the [`defined_values`] of an op with regions; nothing for other ops.
 fn defined_by_regions(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
     if ir.op(op).regions.is_empty() { SmallVec::new() } else { defined_values(ir, op) }
 }

@@ -39,8 +39,8 @@ pub struct AffectedByEdit {
 }
 
 impl AffectedByEdit {
-    /// Collects the values whose facts depend on those of `changed_values`, and the ops near these
-    /// values and near the changed ops.
+    /// Collects the values whose facts depend on those of `moved`, and the ops near these values
+    /// and near the changed ops.
     pub fn new(ir: &Ir, heir: &CiphertextFacts, moved: &[Value], delta: &Delta) -> Self {
         let mut values: Vec<Value> = Vec::new();
         let mut seen = FxHashSet::default();
@@ -67,8 +67,8 @@ impl AffectedByEdit {
                 }
             }
         }
-        // The trip count of a loop follows from constants. These are not ciphertexts, so
-        // `changed_values` does not contain them.
+        // The trip count of a loop follows from constants. These are not ciphertexts, so `moved`
+        // does not contain them.
         let bounded = delta.changed.iter().flat_map(|&it| loops::loops_bounded_by(ir, it));
         ops.extend(bounded.filter(|&it| seen.insert(it)));
         let is_init = |op: Op| ir.op_name(op) == "mgmt.init";

@@ -566,7 +566,7 @@ impl ReportSites {
     }
 
     /// Returns the annotations of one op with a wrong number of polynomials; see
-    /// [`ReportReportSites::dimension_mismatches`].
+    /// [`ReportSites::dimension_mismatches`].
     pub fn dimension_mismatches_of(&self, op: Op) -> &[DimensionMismatch] {
         self.annotations.dimension_mismatches_of(op)
     }

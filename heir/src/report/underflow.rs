@@ -25,8 +25,8 @@ pub struct LevelUnderflow {
     pub n_available: u32,
 }
 
-/// Returns true if levels run out at a result of an op. `n_available` returns the available levels
-/// for a value, if they are known.
+/// Returns true if levels run out at a result of an op. `most` returns the available levels for a
+/// value, if they are known.
 pub(crate) fn is_out_of_levels(
     ir: &Ir,
     heir: &CiphertextFacts,

@@ -10,7 +10,7 @@ use noisy_syntax::TokenKind;
 use noisy_syntax::lex::Lexer;
 use smallvec::SmallVec;
 
-/// `key = value_range`
+/// `key = value`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AttributeEntry<'a> {
     /// The key.

@@ -49,7 +49,7 @@ pub(crate) struct PlaintextEncoding {
     pub(crate) scale: i64,
 }
 
-/// `#polynomial.parse_ring`
+/// `#polynomial.ring`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PolynomialRing {
     pub(crate) coefficients: Coefficients,

@@ -130,7 +130,7 @@ fn stated_scale(text: &str) -> Option<i64> {
     entry_number(encoding.strip_prefix("#lwe.inverse_canonical_encoding")?, "scaling_factor")
 }
 
-/// Returns the `stated_size` of the `ciphertext_space`.
+/// Returns the `size` of the `ciphertext_space`.
 fn stated_size(text: &str) -> StatedSize {
     let Some(space) = entry_text(text, "ciphertext_space").filter(|it| it.contains('<')) else {
         return StatedSize::Unreadable;

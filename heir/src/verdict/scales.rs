@@ -50,7 +50,7 @@ pub struct UnequalScales {
 /// The reason why HEIR refuses an op because of its scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleCause {
-    /// HEIR uses outdated scales of the operands: it has changed them since.
+    /// HEIR uses outdated scales of the operands: it has already changed them.
     Raised,
     /// HEIR raises an operand of the first op of the block, but none of later ops.
     BehindFirst,

@@ -134,8 +134,8 @@ impl<'a> JointSystem<'a> {
         self.conjunction().is_some_and(|it| matches!(it.is_empty(budget), Ok(true)))
     }
 
-    /// Returns true if `column_of` is at least `bound` (if `is_low`) or at most `bound` at all
-    /// points; false also if this is unknown. Adds a row.
+    /// Returns true if `column` is at least `bound` (if `is_low`) or at most `bound` at all points;
+    /// false also if this is unknown. Adds a row.
     pub fn is_column_bounded(
         &mut self,
         column: usize,

@@ -109,9 +109,8 @@ impl EditBuilder<'_> {
         fresh_name(&self.text(&self.ir.range(function)), name, suffix)
     }
 
-    /// Returns the text of all iterations of a group but the first, as renamed copies of
-    /// `body_text`, and the values that the last iteration yields. `body_of` is the loop with the
-    /// body `body_text`.
+    /// Returns the text of all iterations of a group but the first, as renamed copies of `inside`,
+    /// and the values that the last iteration yields. `body_of` is the loop with the body `inside`.
     fn renamed_copies(
         &self,
         it: &LoopHeader,

@@ -16,7 +16,7 @@ use crate::proto::view::DocumentView;
 /// The reason why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// The document was closed, or nothing can be derived from its text.
+    /// The document was closed before the query was answered.
     Unavailable,
     /// The query panicked.
     Panicked,

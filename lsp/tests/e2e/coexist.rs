@@ -9,7 +9,7 @@ use crate::client::{Client, URI, capabilities, illegal, range};
 const OF_THE_OTHER: [&str; 4] =
     ["completionProvider", "definitionProvider", "documentSymbolProvider", "referencesProvider"];
 
-/// Further capabilities that another MLIR server may have.
+/// Further capabilities that another server for MLIR may have.
 const OF_OTHERS: [&str; 9] = [
     "callHierarchyProvider",
     "documentHighlightProvider",

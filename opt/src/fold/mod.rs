@@ -132,7 +132,8 @@ impl Rewriter<'_> {
         self.fold_with(op, &mut |it, attr, ty| it.constant_attr(attr, ty, op))
     }
 
-    /// [`Rewriter::try_fold`] with uniqued constants at the start of their scope.
+    /// Like [`Rewriter::try_fold`], but takes constants from `uniqued`, which creates each constant
+    /// once, at the start of its scope.
     pub(crate) fn try_fold_uniqued(
         &mut self,
         op: Op,

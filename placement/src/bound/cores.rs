@@ -105,7 +105,7 @@ pub(crate) struct CoreSeparator<'g> {
     max_level: Vec<NoiseBits>,
     /// The steps of `W`, by node, with rising levels and weights; weights are below [`MAX_WEIGHT`].
     steps: Vec<Vec<WeightStep>>,
-    /// True for each node whose steps were computed. All others count as reset.
+    /// True for each node whose steps were computed. All others are treated as reset.
     inside: Vec<bool>,
     /// The distinct operands of each sum with their multiplicity.
     groups: Vec<Vec<(u32, u32)>>,
@@ -515,7 +515,7 @@ impl WeightStep {
 }
 
 /// Sorts the steps and removes dominated ones: steps for which another step of at most the same
-/// weight has at least the same level. Levels are capped at `max_level`.
+/// weight has at least the same level. Levels are capped at `top`.
 fn remove_dominated(steps: &mut Vec<WeightStep>, top: NoiseBits) {
     for it in steps.iter_mut() {
         it.level = it.level.min(top);

@@ -10,7 +10,7 @@
 //! 3. *Sweep.* Dynamic programming solves a narrow program ([`crate::exact::frontier_dp`]).
 //! 4. *Local cuts* ([`crate::bound::local_cuts`]) while they raise the bound; a large program is
 //!    cut in parts ([`crate::bound::cost_partition`]).
-//! 5. *Branch and bound* over cores ([`crate::bound::branch_and_bound`]), which finds more cores.
+//! 5. *Branch and bound* over cores ([`crate::bound::branch`]), which finds more cores.
 //!
 //! Law: each offered bound has a proof, even after an interruption.
 //!
@@ -288,8 +288,8 @@ impl ProofSource for SettledProof {
     }
 }
 
-/// Phase 2, if at least one in `find_least_weight` sites can be settled. Returns true if it solved
-/// the remaining subproblems: then the caller must not continue.
+/// Phase 2, if at least one in `least` sites can be settled. Returns true if it solved the
+/// remaining subproblems: then the caller must not continue.
 fn fix_by_reduced_cost(
     graph: &NoiseGraph,
     dual: &DualBound,

@@ -77,8 +77,8 @@ pub(crate) struct TreeProblem<'q, 'g> {
     pub n_workers: usize,
 }
 
-/// Runs the search, and calls `report_bound` with proofs of better bounds. Returns the new rows
-/// that are binding at a leaf. `None` if the solver fails immediately.
+/// Runs the search, and calls `tell` with proofs of better bounds. Returns the new rows that are
+/// binding at a leaf. `None` if the solver fails immediately.
 pub(crate) fn shared_tree<'q, 'g>(
     problem: TreeProblem<'q, 'g>,
     cores: &mut CoreSeparator<'g>,
@@ -226,7 +226,7 @@ struct TreeState {
     /// Leaves at which threads are adding cuts.
     cutting: Vec<u32>,
     n_branched: usize,
-    /// The last bound with a call of `report_bound`.
+    /// The last bound with a call of `tell`.
     told: u64,
     is_over: bool,
 }
@@ -279,7 +279,7 @@ impl<'g> SharedTree<'_, 'g> {
         Some(())
     }
 
-    /// Calls `report_bound` if the bound has risen.
+    /// Calls `tell` if the bound has risen.
     fn report_bound(&self, mut state: MutexGuard<'_, TreeState>) {
         let lower = state.tree.lower();
         if lower > state.told {
@@ -331,9 +331,9 @@ impl<'g> SharedTree<'_, 'g> {
         Some(Ok(LeafState { is_cut: true, levels, ..start }))
     }
 
-    /// Adds violated cores, and zero-half cuts if `zero_half_cuts` is `Some`, and solves again
-    /// while this raises the bound. Returns `Err` with a row that cannot be satisfied if there is
-    /// no legal choice. `None` if the solver fails.
+    /// Adds violated cores, and zero-half cuts if `halves` is `Some`, and solves again while this
+    /// raises the bound. Returns `Err` with a row that cannot be satisfied if there is no legal
+    /// choice. `None` if the solver fails.
     fn rounds(
         &self,
         local: &mut LocalProblem,

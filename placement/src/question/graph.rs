@@ -59,7 +59,7 @@ pub(crate) struct NoiseGraph {
     pub nodes_of: GroupedLists,
     /// The nodes, operands before users except around cycles.
     pub order: Vec<u32>,
-    /// The position of each node in `topological_order`.
+    /// The position of each node in `order`.
     pub rank: Vec<u32>,
     /// True if a value depends on itself.
     pub is_cyclic: bool,

@@ -101,8 +101,8 @@ fn anneal(graph: &NoiseGraph, start: Vec<bool>, options: &mut AnnealOptions) -> 
     state.work
 }
 
-/// Returns the temperatures at the start and at the end: `temperatures` times the cost of an
-/// expensive and of a cheap chosen site.
+/// Returns the temperatures at the start and at the end: `heat` times the cost of an expensive and
+/// of a cheap chosen site.
 fn temperatures(graph: &NoiseGraph, state: &ChoiceState, heat: (f64, f64)) -> (f64, f64) {
     let mut costs: Vec<u64> = (graph.cost.iter().zip(&state.chosen))
         .filter_map(|(&cost, &chosen)| chosen.then_some(cost))

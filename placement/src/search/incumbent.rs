@@ -134,8 +134,8 @@ impl Incumbent {
         self.lower() >= self.upper()
     }
 
-    /// Runs work that uses all processors. Meanwhile annealing sleeps `sleep_ratio` times as long
-    /// as it works.
+    /// Runs work that uses all processors. Meanwhile annealing sleeps `rests` times as long as it
+    /// works.
     pub(crate) fn with_sleeping_search(&self, rests: u32, work: impl FnOnce()) {
         self.sleep_ratio.store(rests, Ordering::Release);
         work();

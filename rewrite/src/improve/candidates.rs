@@ -81,8 +81,8 @@ impl CandidateSearch<'_> {
     }
 
     /// Places the candidates and returns the program with the cheapest candidate of each function;
-    /// `None` if there is none. If `least_reductions` is given, a candidate must cost less than
-    /// this cost of its function.
+    /// `None` if there is none. If `least` is given, a candidate must cost less than this cost of
+    /// its function.
     pub(super) fn place_candidates(
         &self,
         choices: &[BlockVariants],

@@ -61,7 +61,8 @@ pub(in crate::checks) const CHECK: Check = Check {
     ..Check::WARNING
 };
 
-/// Returns the use of levels in a function without modulus switches; `None` for other functions.
+/// Returns the placement problem of a function without modulus switches, from which the levels of
+/// its values follow; `None` for other functions.
 fn unswitched(
     program: &Program,
     heir: &CiphertextFacts,
@@ -81,7 +82,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let mut asked: FxHashMap<Op, Option<PlacementQuestion>> = FxHashMap::default();
     for it in sites.varying_levels(ir, heir) {
-        // Before HEIR has placed modulus switches, the levels that products will use are counted.
+        // If HEIR has not placed modulus switches yet, each product counts as the use of a level.
         let question = ir.function_of(it.op).and_then(|function| {
             let ask = || unswitched(program, heir, function);
             asked.entry(function).or_insert_with(ask).as_ref()

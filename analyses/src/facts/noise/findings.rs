@@ -89,7 +89,7 @@ impl Findings {
     }
 
     /// Returns the loops whose noise grows without bound, in all contexts, in no particular order;
-    /// see [`crate::Program::growing`].
+    /// see [`crate::Program::growing_loops`].
     pub(crate) fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &GrowingLoop)> {
         let loops = self.growing.iter().filter(|(op, _)| ir.is_alive(**op));
         loops.flat_map(|(op, it)| it.iter().map(|(context, it)| (*op, *context, it))).collect()

@@ -21,7 +21,7 @@
 //! for each growth of the results of a context that it asks for, if these carry facts. The budget
 //! of visits is [`FREE_VISITS`] plus [`MEAN_EVALUATIONS`] times the cost of evaluating each member
 //! once. When it is spent, arguments and results of the functions of the component are unknown, and
-//! the calls of its members are [undecided](Sparse::undecided).
+//! the calls of its members are [undecided](SparseSolver::undecided).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

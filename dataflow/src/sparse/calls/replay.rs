@@ -65,7 +65,7 @@ impl<F> Default for ComponentReplay<F> {
 /// A replay in progress.
 #[derive(Debug)]
 pub(super) struct Replay<F> {
-    /// Machines by the first function of each component. A missing component had no asks yet.
+    /// The progress of each component, by its first function. A missing component had no asks yet.
     machines: FxHashMap<Op, ComponentReplay<F>>,
     /// Former contexts of the functions of evaluated components.
     former: FxHashMap<Op, Vec<CallContext<F>>>,

@@ -1,4 +1,4 @@
-//! Describes differences of types in words.
+//! Describes differences between types in words.
 
 use crate::text::scheme_type::{CiphertextType, PlaintextSpace, PolynomialRing, SchemeType};
 
@@ -18,7 +18,7 @@ pub(super) fn kind_word(ty: &SchemeType) -> &'static str {
     }
 }
 
-/// Describes the difference of two rings.
+/// Describes the difference between two rings.
 pub(super) fn ring_words(a: &PolynomialRing, b: &PolynomialRing) -> (String, String) {
     let level = |it: &PolynomialRing| it.residues().map(|it| it.len().saturating_sub(1));
     match (level(a), level(b)) {

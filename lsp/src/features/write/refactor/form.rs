@@ -42,7 +42,7 @@ fn is_parsed_completely(ir: &Ir, item: Op) -> bool {
         })
 }
 
-/// The title for the op at an offset.
+/// The title of the refactoring for the op at an offset.
 pub(super) fn title(document: &Document, offset: usize) -> Option<String> {
     let (op, is_generic) = op_at(document, offset)?;
     let name = document.ir().op_name(op);
