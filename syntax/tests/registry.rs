@@ -126,7 +126,7 @@ fn problems(text: &str) -> String {
 /// A single row is enough to parse an op, print it in both forms, parse the output, verify counts,
 /// types, attributes and parents, and complete it.
 #[test]
-fn an_op_is_added_by_a_row() {
+fn adds_an_op_by_a_row() {
     let [blend, ..] = examples();
     let text = r#"func.func @f(%a: i32, %b: i64) -> i32 {
   %0 = example.blend "half", %a, %a {weight = 2 : i32} : i32
@@ -178,7 +178,7 @@ fn an_op_is_added_by_a_row() {
 
 /// Two rows define an op with a region, its terminator and its effects.
 #[test]
-fn an_op_with_a_region_is_added_by_a_row() {
+fn adds_an_op_with_a_region_by_a_row() {
     let [_, scope, _] = examples();
     let text = r#"func.func @f(%m: memref<4xi32>) {
   example.scope %m : memref<4xi32> {

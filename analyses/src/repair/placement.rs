@@ -141,7 +141,7 @@ impl ProgressCallback {
 
 impl fmt::Debug for ProgressCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watch")
+        f.write_str("ProgressCallback")
     }
 }
 

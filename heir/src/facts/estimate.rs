@@ -42,7 +42,7 @@ impl<Q: Measure> Estimate<Q> {
     }
 
     /// Returns the fact of a result if an operand is unreachable or unknown; `None` otherwise.
-    pub(crate) fn unknown_operand(operands: &[Self]) -> Option<Self> {
+    pub(crate) fn bottom_or_unknown(operands: &[Self]) -> Option<Self> {
         [Estimate::Bottom, Estimate::Unknown].into_iter().find(|it| operands.contains(it))
     }
 }

@@ -201,7 +201,7 @@ impl SparseForward for HeirNoiseAnalysis {
             return NoiseFact::Unknown;
         }
         let operands: Vec<NoiseFact> = rules::facts_of_operands(ir, op, operands);
-        if let Some(it) = NoiseFact::unknown_operand(&operands) {
+        if let Some(it) = NoiseFact::bottom_or_unknown(&operands) {
             return it;
         }
         if operands.contains(&NoiseFact::UNBOUNDED) {

@@ -257,7 +257,7 @@ fn transfer_residue(
         _ => {}
     }
     let operands: Vec<Scale> = rules::facts_of_operands(ir, op, operands);
-    if let Some(it) = Scale::unknown_operand(&operands) {
+    if let Some(it) = Scale::bottom_or_unknown(&operands) {
         return it;
     }
     let mut scales = operands.iter().filter_map(|it| it.as_residue());
@@ -354,7 +354,7 @@ impl SparseForward for ScaleAnalysis {
             return Scale::Unknown;
         }
         let operands: Vec<Scale> = rules::facts_of_operands(ir, op, operands);
-        if let Some(it) = Scale::unknown_operand(&operands) {
+        if let Some(it) = Scale::bottom_or_unknown(&operands) {
             return it;
         }
         let mut scales = operands.iter().filter_map(|it| it.as_log2());

@@ -87,12 +87,12 @@ fn arrows_equal_the_dependences_of_a_run() {
             let of_line =
                 |line: usize| names[(0..names.len()).find(|&it| line_of_loop(it) == line).unwrap()];
             let drawn: Vec<usize> = space.lines.iter().map(|&it| of_line(it)).collect();
-            let mut is_before = BTreeSet::new();
-            collect_accesses_before(&program.nodes, *drawn.last().unwrap(), &mut is_before);
+            let mut accesses_before = BTreeSet::new();
+            collect_accesses_before(&program.nodes, *drawn.last().unwrap(), &mut accesses_before);
             let point = |it: &Instance| {
                 let at = it.iteration.iter().position(|it| it.0 == drawn[0])?;
-                let is_here = it.iteration[..at].iter().map(|it| it.1);
-                if !is_here.eq(space.fixed_ivs.iter().map(|it| it.1)) {
+                let outer_ivs = it.iteration[..at].iter().map(|it| it.1);
+                if !outer_ivs.eq(space.fixed_ivs.iter().map(|it| it.1)) {
                     return None;
                 }
                 let inner = drawn.get(1).map(|name| it.iteration.iter().find(|it| it.0 == *name));
@@ -100,7 +100,9 @@ fn arrows_equal_the_dependences_of_a_run() {
                 Some(match inner {
                     None => (vec![outer], PointPart::Whole),
                     Some(Some(inner)) => (vec![outer, inner.1], PointPart::Whole),
-                    Some(None) if is_before.contains(&it.id) => (vec![outer], PointPart::Before),
+                    Some(None) if accesses_before.contains(&it.id) => {
+                        (vec![outer], PointPart::Before)
+                    }
                     Some(None) => (vec![outer], PointPart::After),
                 })
             };
@@ -165,10 +167,10 @@ fn arrows_equal_the_dependences_of_a_run() {
                 assert!(it.order.windows(2).all(|pair| time(pair[0]) < time(pair[1])), "{what}");
                 // Legality covers all tile sizes and all points, so a forbidden order may be
                 // correct for the drawn points.
-                let is_all =
+                let covers_all_points =
                     space.fixed_ivs.is_empty() && !matches!(it.change, Reordering::Tile(_));
                 assert!(!is_violated || it.legality.is_err(), "{what}");
-                assert!(!is_all || is_violated || it.legality.is_ok(), "{what}");
+                assert!(!covers_all_points || is_violated || it.legality.is_ok(), "{what}");
                 n_forbidden += usize::from(is_violated);
                 n_allowed += usize::from(it.legality.is_ok());
             }

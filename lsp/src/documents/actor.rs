@@ -74,10 +74,10 @@ impl std::fmt::Debug for Message {
             Message::Refresh => "Refresh",
             Message::Query(_) => "Query",
             Message::Job(_) => "Job",
-            Message::LocalJob(_) => "Near",
+            Message::LocalJob(_) => "LocalJob",
             Message::Search(_) => "Search",
-            Message::Idle(_) => "Still",
-            Message::SearchEnded(..) => "Solved",
+            Message::Idle(_) => "Idle",
+            Message::SearchEnded(..) => "SearchEnded",
             Message::Close => "Close",
         })
     }

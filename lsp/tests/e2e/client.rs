@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Time limit for each expected message.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The client's end of a connection.
 pub(crate) struct Client {
@@ -151,7 +151,7 @@ impl Client {
         if let Some(at) = self.seen.iter().position(&mut is_it) {
             return self.seen.remove(at);
         }
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + MESSAGE_TIMEOUT;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let message =
@@ -235,7 +235,7 @@ impl Client {
 
     /// Waits for the end of the process.
     pub(crate) fn exit_code(&mut self) -> Option<i32> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + MESSAGE_TIMEOUT;
         while Instant::now() < end {
             if let Some(status) = self.child.try_wait().expect("a process") {
                 return status.code();

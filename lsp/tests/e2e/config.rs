@@ -183,7 +183,7 @@ fn roots_have_settings_of_their_own() {
         client.open(&folder.uri(name), &function("f", &[]));
     }
     // A separate task handles the answers.
-    let end = std::time::Instant::now() + crate::client::PATIENCE;
+    let end = std::time::Instant::now() + crate::client::MESSAGE_TIMEOUT;
     while label(&mut client, &folder.uri("b/x.mlir")) != Value::Null {
         assert!(std::time::Instant::now() < end, "the settings of b do not come");
     }
@@ -205,7 +205,7 @@ fn removed_settings_of_the_editor_no_longer_apply() {
         let asked = client.wait("a question", |it| it["method"] == "workspace/configuration");
         client.reply(&asked, json!([answer]));
         // A separate task handles the answers.
-        let end = std::time::Instant::now() + crate::client::PATIENCE;
+        let end = std::time::Instant::now() + crate::client::MESSAGE_TIMEOUT;
         while label(&mut client, &uri) != wanted {
             assert!(std::time::Instant::now() < end, "{answer} does not count");
         }

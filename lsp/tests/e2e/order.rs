@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, PATIENCE, URI, capabilities, errors, function, range};
+use crate::client::{Client, MESSAGE_TIMEOUT, URI, capabilities, errors, function, range};
 
 /// Inserts numbers at the start of one comment.
 #[test]
@@ -194,7 +194,7 @@ fn a_client_that_does_not_read_blocks_nothing() {
     client.listen(output);
     assert!(client.answer(id).is_ok());
     assert_eq!(client.diagnostics(URI, 999).len(), 1000);
-    assert!(start.elapsed() < PATIENCE);
+    assert!(start.elapsed() < MESSAGE_TIMEOUT);
     let published =
         client.seen.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics").count();
     assert!(published < 50, "{published} old publications waited");

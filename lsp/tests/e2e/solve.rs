@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, PATIENCE, URI, apply, capabilities, function, illegal, range};
+use crate::client::{Client, MESSAGE_TIMEOUT, URI, apply, capabilities, function, illegal, range};
 
 fn actions(client: &mut Client, context: Value) -> Vec<Value> {
     let params = json!({ "range": range(3, 8, 8), "context": context });
@@ -361,7 +361,7 @@ fn an_edit_ends_the_search_for_a_rewriting() {
         it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
     };
     client.wait("the end of the search", is_quiet);
-    assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
+    assert!(start.elapsed() < MESSAGE_TIMEOUT / 2, "{:?}", start.elapsed());
 }
 
 /// A program that takes every solver a long time: many multiplications of earlier values.
@@ -422,7 +422,7 @@ fn a_long_run_shows_progress_and_can_be_cancelled() {
     client.wait("a quiet status", |it| {
         it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
     });
-    assert!(start.elapsed() < PATIENCE, "long before its time limit");
+    assert!(start.elapsed() < MESSAGE_TIMEOUT, "long before its time limit");
     // `$/cancelRequest` ends a run too.
     let id = client.ask("codeAction/resolve", found[0].clone());
     client.wait("another busy status", busy);

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, PATIENCE, URI, capabilities, function};
+use crate::client::{Client, MESSAGE_TIMEOUT, URI, capabilities, function};
 
 const PROGRAM: &str = "\
 // A program.
@@ -144,7 +144,7 @@ fn diagnostics_concern_only_the_typed_text() {
         assert_eq!(around, n_around, "hints of the functions around, after:\n{typed}");
     }
     assert!(editor.errors_are_gone(), "a legal program");
-    assert!(start.elapsed() < PATIENCE);
+    assert!(start.elapsed() < MESSAGE_TIMEOUT);
 }
 
 impl Editor {

@@ -384,11 +384,11 @@ pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> SubtreeSums {
 /// The first item with index at least `from` whose end, including its look-ahead, is at `offset` in
 /// the region or later.
 pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize) -> Option<Op> {
-    reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
+    first_reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
 }
 
 /// Like [`first_reaching`], in a subtree whose first item has index 0 and starts at 0.
-fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
+fn first_reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     let it = link(ir, at);
     if i64::from(it.count) <= from || i64::from(it.bytes) + i64::from(it.lookahead) < offset {
         return None;
@@ -396,7 +396,7 @@ fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     if at == NONE {
         return None;
     }
-    if let Some(found) = reaching_in(ir, it.left, from, offset) {
+    if let Some(found) = first_reaching_in(ir, it.left, from, offset) {
         return Some(found);
     }
     let (own, left) = (own_bytes(ir, at), link(ir, it.left));
@@ -404,29 +404,30 @@ fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     if number >= from && end + i64::from(own_sum(ir, at, own).lookahead) >= offset {
         return Some(at);
     }
-    reaching_in(ir, it.right, from - number - 1, offset - end)
+    first_reaching_in(ir, it.right, from - number - 1, offset - end)
 }
 
 /// The index of the first item, at `from` or later, that has one of the flags `what`
 /// ([`Link::flags`]); the number of items if there is none.
 pub(crate) fn first_depending_on(ir: &Ir, region: Region, from: usize, what: u8) -> usize {
     let root = root_of(ir, region);
-    asking_in(ir, root, from as i64, what).map_or(count(ir, root) as usize, |op| rank(ir, op))
+    first_flagged_in(ir, root, from as i64, what)
+        .map_or(count(ir, root) as usize, |op| rank(ir, op))
 }
 
-fn asking_in(ir: &Ir, at: Op, from: i64, what: u8) -> Option<Op> {
+fn first_flagged_in(ir: &Ir, at: Op, from: i64, what: u8) -> Option<Op> {
     let it = link(ir, at);
     if i64::from(it.count) <= from || it.flags & what == 0 {
         return None;
     }
-    if let Some(found) = asking_in(ir, it.left, from, what) {
+    if let Some(found) = first_flagged_in(ir, it.left, from, what) {
         return Some(found);
     }
     let number = i64::from(count(ir, it.left));
     if number >= from && own_sum(ir, at, 0).flags & what != 0 {
         return Some(at);
     }
-    asking_in(ir, it.right, from - number - 1, what)
+    first_flagged_in(ir, it.right, from - number - 1, what)
 }
 
 /// Number of items of a region.

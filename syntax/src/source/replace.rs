@@ -160,7 +160,7 @@ impl<'a> ItemReplacement<'a> {
 
     /// Pairs the contents of a region.
     pub(super) fn pair_inside(&mut self, region: Region, parts: &[RegionPart]) {
-        self.note_region_start(region, self.starts_with_label(parts) == Some(true));
+        self.record_region_start(region, self.starts_with_label(parts) == Some(true));
         let olds = self.ir.items_not_kept(region, &self.work.kept);
         self.pair_items(&olds, parts);
         let first = parts.first().and_then(|part| match *part {
@@ -174,7 +174,7 @@ impl<'a> ItemReplacement<'a> {
 
     /// Records a change of control flow if a label at the start of a region is added or removed:
     /// that label determines if the region has a block before it.
-    pub(super) fn note_region_start(&mut self, region: Region, is_label: bool) {
+    pub(super) fn record_region_start(&mut self, region: Region, is_label: bool) {
         // The top level has no blocks.
         let is_chunk = self.ir.is_chunk_region(region);
         if !is_chunk && is_label != (self.old_starts_with_label(region) == Some(true)) {

@@ -13,7 +13,7 @@ use noisy_syntax::{Op, Value};
 use crate::features::texts::{self, column_width, op_count_text};
 
 /// The quantities of a ciphertext; `None` for other values.
-pub(crate) fn quantity_of(document: &Document, value: Value) -> Option<CiphertextNumbers> {
+pub(crate) fn numbers_of(document: &Document, value: Value) -> Option<CiphertextNumbers> {
     document.ciphertexts()?.1.of(value)
 }
 
@@ -280,7 +280,7 @@ mod tests {
     fn allocated_bytes(document: &Document) -> u64 {
         let value = first(document);
         let ask = || {
-            std::hint::black_box(quantity_of(document, value));
+            std::hint::black_box(numbers_of(document, value));
         };
         allocation_counter::measure(ask).bytes_total
     }
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!((allocated_bytes(&other), other.ciphertexts().is_some()), (0, false));
         let mut document = Document::new(OF_HEIR);
         // The facts are solved at the first query, or before.
-        let level = |it: &Document| quantity_of(it, first(it)).and_then(|it| it.remaining_levels);
+        let level = |it: &Document| numbers_of(it, first(it)).and_then(|it| it.remaining_levels);
         let before = level(&document);
         assert_eq!(allocated_bytes(&document), 0);
         let at = OF_HEIR.find("modreduce").expect("an op");

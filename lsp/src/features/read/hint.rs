@@ -174,7 +174,7 @@ fn add(
     };
     if range.start <= name.end && name.end <= range.end {
         let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget)
-            || ciphertext::quantity_of(document, value).is_some_and(|it| it.is_over_budget());
+            || ciphertext::numbers_of(document, value).is_some_and(|it| it.is_over_budget());
         // The values of a pack share a name and so an offset.
         match out.last_mut().filter(|it| it.offset == name.end) {
             Some(last) => {
@@ -193,7 +193,7 @@ fn label(
     known: &mut SaturationCache,
 ) -> Option<String> {
     let is_noisy = document.is_noisy(value);
-    let ciphertext = ciphertext::quantity_of(document, value);
+    let ciphertext = ciphertext::numbers_of(document, value);
     let is_secret = || {
         // The level of a value already shows that it is encrypted.
         !is_noisy

@@ -64,7 +64,7 @@ pub(crate) fn hover(document: &Document, offset: usize, loops: LoopSettings) -> 
         }
     };
     let carries = |value: Value| {
-        document.is_noisy(value) || ciphertext::quantity_of(document, value).is_some()
+        document.is_noisy(value) || ciphertext::numbers_of(document, value).is_some()
     };
     let is_of_noise = match mention.entity {
         Entity::Value(value) => carries(value),
@@ -207,12 +207,12 @@ const MAX_TEXT: usize = 1 << 22;
 fn encryption_text(document: &Document, value: Value) -> Option<String> {
     let depth = document.depth(value);
     let is_shown = depth != Depth::AtMost(0)
-        && ciphertext::quantity_of(document, value).is_none_or(|it| !it.is_without_level_uses);
+        && ciphertext::numbers_of(document, value).is_none_or(|it| !it.is_without_level_uses);
     let depth = texts::depth_text(depth).filter(|_| is_shown);
     let depth = depth.map(|it| format!("multiplicative {it}"));
     let is_secret = document.secretness(value) == Secretness::Secret;
     // The hover of a ciphertext already says that it is encrypted.
-    let is_told = document.is_noisy(value) || ciphertext::quantity_of(document, value).is_some();
+    let is_told = document.is_noisy(value) || ciphertext::numbers_of(document, value).is_some();
     let secret = (is_secret && !is_told).then_some("depends on encrypted data");
     match (depth, secret) {
         (Some(depth), Some(secret)) => Some(format!("{secret}, {depth}")),

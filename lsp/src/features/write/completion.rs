@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn types_behind_a_colon_and_attributes_in_braces() {
+    fn proposes_types_after_a_colon_and_attributes_in_braces() {
         assert_eq!(first("%0 = arith.addi %a, %b : i$0", 3), ["i1", "i5", "i8"]);
         assert_eq!(first("%0 = noisy.add %a, %b : !$0", 1), ["!noisy.i32"]);
         assert_eq!(first("func.func @f(%a: !noisy.i32 {noi$0", 1), ["noisy.bound"]);

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn snippets_of_all_ops_are_read() {
+    fn snippets_of_all_ops_parse() {
         for kind in dialect::ALL {
             let name = kind.spec().name;
             let text = snippet(name, Some("%9"), &FillScope::default()).expect("a known op");

@@ -49,7 +49,7 @@ fn run(cx: &mut PassContext<'_>, op: Op, _: &PassOptions) -> Result<(), PassFail
         }
     }
     for memref in memrefs {
-        erase_unread(cx.ir, memref);
+        erase_unused(cx.ir, memref);
     }
     it.erased.extend(all.clone().filter(|&at| !cx.ir.is_alive(body.accesses[at].op)));
     for load in all {
@@ -247,7 +247,7 @@ impl ScalarReplacement<'_> {
 }
 
 /// Erases a memref and its stores if it is allocated locally and never read.
-fn erase_unread(ir: &mut Ir, memref: Value) {
+fn erase_unused(ir: &mut Ir, memref: Value) {
     let Some(op) = ir.defining_op(memref) else { return };
     if !matches!(ir.op(op).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca) {
         return;

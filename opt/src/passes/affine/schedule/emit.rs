@@ -222,7 +222,7 @@ impl Emitter<'_> {
         values.extend(others.iter().copied());
         let copy = Rewriter::new(self.ir).clone_op(op, at, &mut values);
         self.compose(copy);
-        self.erase_unread(made);
+        self.erase_unused(made);
         copy
     }
 
@@ -258,12 +258,12 @@ impl Emitter<'_> {
             }
             self.compose(copy);
         }
-        self.erase_unread(made);
+        self.erase_unused(made);
     }
 
     /// Erases the given values if they are unused, because maps of accesses were composed with
     /// them.
-    fn erase_unread(&mut self, made: Vec<Value>) {
+    fn erase_unused(&mut self, made: Vec<Value>) {
         for value in made {
             if let Def::Result(op, _) = self.ir.value(value).def
                 && self.ir.value(value).uses.is_empty()

@@ -13,7 +13,7 @@
 //! Each statement with fewer independent rows than variables gets a row outside the span of its
 //! rows: the products with a basis of the orthogonal complement are nonnegative, and their sum is
 //! at least 1. Coefficients are integers from 0 to [`MAX_COEFFICIENT`]; the multipliers are
-//! rational. If there is no row, the search space grows ([`SPACES`]): statements may be shifted by
+//! rational. If there is no row, the search space grows ([`SEARCH_SPACES`]): statements may be shifted by
 //! multiples of the sizes, and loops may run backwards, with the difference of two integers as a
 //! coefficient. In the end, statements in few loops may get their independent rows later
 //! ([`directions`]).
@@ -60,7 +60,7 @@ pub(super) struct SearchSpace {
     /// The sign of the independent directions: 1 or -1.
     pub(super) sign: i128,
     /// True if statements may be shifted by multiples of the sizes.
-    pub(super) by_sizes: bool,
+    pub(super) may_shift_by_sizes: bool,
     /// True if loops may run backwards.
     pub(super) backwards: bool,
     /// True if statements in few loops may get their independent rows later.
@@ -68,17 +68,17 @@ pub(super) struct SearchSpace {
 }
 
 /// The search spaces, in the order in which they are tried.
-pub(super) const SPACES: [SearchSpace; 8] = {
-    let all = SearchSpace { sign: 1, by_sizes: false, backwards: false, may_wait: false };
+pub(super) const SEARCH_SPACES: [SearchSpace; 8] = {
+    let all = SearchSpace { sign: 1, may_shift_by_sizes: false, backwards: false, may_wait: false };
     [
         all,
         SearchSpace { sign: -1, ..all },
-        SearchSpace { by_sizes: true, ..all },
-        SearchSpace { by_sizes: true, backwards: true, ..all },
-        SearchSpace { sign: -1, by_sizes: true, backwards: true, ..all },
+        SearchSpace { may_shift_by_sizes: true, ..all },
+        SearchSpace { may_shift_by_sizes: true, backwards: true, ..all },
+        SearchSpace { sign: -1, may_shift_by_sizes: true, backwards: true, ..all },
         SearchSpace { may_wait: true, ..all },
-        SearchSpace { by_sizes: true, may_wait: true, ..all },
-        SearchSpace { by_sizes: true, backwards: true, may_wait: true, ..all },
+        SearchSpace { may_shift_by_sizes: true, may_wait: true, ..all },
+        SearchSpace { may_shift_by_sizes: true, backwards: true, may_wait: true, ..all },
     ]
 };
 
@@ -185,13 +185,13 @@ fn eliminate(row: &[i128], pivot: &[i128], at: usize) -> Option<Vec<i128>> {
 }
 
 /// An integer program under construction.
-struct LinearProgramBuilder {
+struct IntegerProgramBuilder {
     model: MixedIntegerProgram,
     /// Sizes that are treated as parameters.
     sizes: Vec<i128>,
 }
 
-impl LinearProgramBuilder {
+impl IntegerProgramBuilder {
     fn column(&mut self, cost: f64, upper: f64, is_integer: bool) -> u32 {
         self.model.add_column(Column { cost, lower: 0.0, upper, is_integer })
     }
@@ -223,15 +223,16 @@ pub(super) fn find_row(
     space: SearchSpace,
 ) -> Option<Vec<Vec<i128>>> {
     let mut builder =
-        LinearProgramBuilder { model: MixedIntegerProgram::default(), sizes: Vec::new() };
+        IntegerProgramBuilder { model: MixedIntegerProgram::default(), sizes: Vec::new() };
     let all = distinct_parts(nest, dependences)?;
     for constant in all.iter().flat_map(|it| constants(&it.2)) {
         builder.size(constant);
     }
-    if space.by_sizes && (builder.sizes.is_empty() || all.len() > MAX_SHIFTED_DEPENDENCES) {
+    if space.may_shift_by_sizes && (builder.sizes.is_empty() || all.len() > MAX_SHIFTED_DEPENDENCES)
+    {
         return None;
     }
-    let n_sizes = if space.by_sizes { builder.sizes.len() } else { 0 };
+    let n_sizes = if space.may_shift_by_sizes { builder.sizes.len() } else { 0 };
     let wanted = directions(nest, members, rows, space.may_wait)?;
     if space.may_wait && wanted == directions(nest, members, rows, false)? {
         // The program is the same as without `may_wait`, which had no solution.
@@ -352,7 +353,7 @@ type SplitRow = (Vec<i128>, Vec<(usize, i128)>, i128, bool);
 
 /// Adds the constraints of one dependence: legality, and the bound of the distance.
 fn add_dependence(
-    builder: &mut LinearProgramBuilder,
+    builder: &mut IntegerProgramBuilder,
     difference: &DependenceDifference,
 ) -> Option<()> {
     let DependenceDifference { points, adds, of_sizes: shifts } = difference;

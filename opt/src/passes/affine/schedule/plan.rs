@@ -127,7 +127,7 @@ fn find_band<'a>(
     let mut rows = rows.to_vec();
     let mut end = start;
     while !is_full(nest, members, &rows) {
-        let found = farkas::SPACES.into_iter().find_map(|space| {
+        let found = farkas::SEARCH_SPACES.into_iter().find_map(|space| {
             let found = farkas::find_row(nest, members, &rows, &dependences, space)?;
             let fits = is_independent(nest, members, &rows, &found, space.may_wait)
                 && dependences.iter().all(|it| is_respected(nest, members, it, &found));

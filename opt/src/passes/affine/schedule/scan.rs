@@ -402,7 +402,7 @@ impl CodeGeneration<'_> {
                 };
                 let jammed = single.and_then(|it| self.row_to_jam(it, &left, innermost));
                 if let (Some(only), Some(row), [_, _]) = (single, jammed, &left[..]) {
-                    self.note_better(&part, innermost);
+                    self.record_better_innermost(&part, innermost);
                     inner.push(self.emit_jammed(only, row, innermost, scanned)?);
                 } else {
                     let is_next = |it: &&usize| **it != innermost && Some(**it) != jammed;
@@ -412,7 +412,7 @@ impl CodeGeneration<'_> {
                         _ => left[0],
                     };
                     if left.len() == 1 && node.inner.is_empty() {
-                        self.note_better(&part, next);
+                        self.record_better_innermost(&part, next);
                     }
                     let rest: Vec<usize> = left.iter().copied().filter(|it| *it != next).collect();
                     let outside = single.map(|it| self.enforced[it].clone());
@@ -443,7 +443,7 @@ impl CodeGeneration<'_> {
     }
 
     /// Sets `is_better` if the innermost loop differs from the current one.
-    fn note_better(&mut self, part: &[usize], row: usize) {
+    fn record_better_innermost(&mut self, part: &[usize], row: usize) {
         self.is_better |= part.iter().any(|&it| {
             let n = self.nest.statements[it].ivs.len();
             self.direction(it, row).is_some_and(|it| it[..n - 1].iter().any(|it| *it != 0))

@@ -230,7 +230,7 @@ impl NestPair {
 
     /// Returns true if an instance of the first access (S) and one of the second (T) certainly
     /// never access the same element, given the domain of X, if any, and more constraints.
-    fn never_meet(
+    fn never_access_same_element(
         &self,
         (a, b): (usize, usize),
         of_x: Option<&Vec<Vec<&Constraint>>>,
@@ -493,7 +493,7 @@ impl NestPair {
         self.conflicting_pairs(&self.source, &self.target).all(|(a, b)| {
             !self.is_store(b)
                 || (0..slice.target.len()).all(|level| {
-                    self.never_meet((a, b), Some(&prefix), &|joint| {
+                    self.never_access_same_element((a, b), Some(&prefix), &|joint| {
                         self.add_membership(joint, a, SOURCE_SIDE, slice, ITERATION_SIDE)?;
                         Self::add_later(joint, &slice.target, level, TARGET_SIDE, ITERATION_SIDE)
                     })
@@ -518,7 +518,7 @@ impl NestPair {
         self.conflicting_pairs(&self.source, &self.source).all(|(a, b)| {
             is_temporary(self.view(a))
                 || self.membership_conditions(b, slice).into_iter().all(|(iv, sign, bound)| {
-                    self.never_meet((a, b), Some(&prefix), &|joint| {
+                    self.never_access_same_element((a, b), Some(&prefix), &|joint| {
                         self.add_membership(joint, a, SOURCE_SIDE, slice, ITERATION_SIDE)?;
                         joint.add_constraint(
                             &[(TARGET_SIDE, &iv, -sign), (ITERATION_SIDE, bound, sign)],
@@ -539,7 +539,7 @@ impl NestPair {
             }
             let loops = self.common_loops(&[a, b]);
             let is_never = |level: usize| {
-                self.never_meet((a, b), None, &|joint| {
+                self.never_access_same_element((a, b), None, &|joint| {
                     if level < loops.len() {
                         return Self::add_later(joint, &loops, level, SOURCE_SIDE, TARGET_SIDE);
                     }
@@ -646,7 +646,7 @@ impl NestPair {
             !self.is_store(a)
                 || self.is_store(b)
                 || (0..target.len()).all(|level| {
-                    self.never_meet((a, b), None, &|joint| {
+                    self.never_access_same_element((a, b), None, &|joint| {
                         Self::add_later(joint, target, level, SOURCE_SIDE, TARGET_SIDE)
                     })
                 })
