@@ -51,18 +51,18 @@ const HEADERS: [&str; 6] =
     ["module attributes", "func.func ", "secret.generic", "^body", " call @", ".for "];
 
 /// Maximum number of lines for each text of [`HEADERS`].
-const MOST_LINES: usize = 4;
+const MAX_LINES: usize = 4;
 /// Maximum number of bytes in a line that are removed.
-const MOST_BYTES: usize = 60;
+const MAX_BYTES: usize = 60;
 
 /// Removes bytes of the first lines with each text of [`HEADERS`], and types them again.
 fn type_headers(document: &mut Document, text: &str, starts: &[usize]) {
     for word in HEADERS {
         let mut times: Vec<(Duration, String)> = Vec::new();
         let lines = starts.iter().filter_map(|&from| Some((from, text[from..].lines().next()?)));
-        let lines = lines.filter(|it| it.1.contains(word)).take(MOST_LINES);
+        let lines = lines.filter(|it| it.1.contains(word)).take(MAX_LINES);
         for (from, line) in lines {
-            let step = line.len().div_ceil(MOST_BYTES).max(1);
+            let step = line.len().div_ceil(MAX_BYTES).max(1);
             let typed = line.char_indices().filter(|it| it.1.is_ascii()).step_by(step);
             for (at, char) in typed {
                 let at = from + at;

@@ -52,7 +52,7 @@
 //! legal choice has less noise than that, even if resets can raise noise.
 //!
 //! Cost: for a core, the nodes whose noise rises without its sites; for each use of multipliers,
-//! their number; for a sweep, its states, at most [`sweep::MOST_STATES`] at a time.
+//! their number; for a sweep, its states, at most [`sweep::MAX_STATES`] at a time.
 
 #![warn(missing_docs)]
 

@@ -21,7 +21,7 @@ pub(crate) struct ProofWalk<'a> {
 }
 
 /// The deepest nesting of proofs that is accepted.
-const MOST_DEPTH: usize = 40;
+const MAX_DEPTH: usize = 40;
 
 /// A step whose child steps are not complete.
 enum PendingStep {
@@ -48,7 +48,7 @@ impl<'a> ProofWalk<'a> {
         place: &str,
     ) -> Result<u64, Failure> {
         let wrong = |why: String| Failure { place: place.to_owned(), why };
-        if self.depth > MOST_DEPTH {
+        if self.depth > MAX_DEPTH {
             return Err(wrong("proofs are nested too deep".into()));
         }
         if !is_increasing(&proof.sites) || !proof.sites.iter().eq(weights.keys()) {

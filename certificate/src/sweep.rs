@@ -28,9 +28,9 @@ use crate::noise::LeastNoise;
 use crate::reduced_weights::{Decision, ReducedWeights};
 
 /// The largest number of states at a time. A sweep with more states fails.
-pub const MOST_STATES: usize = 1 << 20;
+pub const MAX_STATES: usize = 1 << 20;
 /// The largest number of cores that are tracked at a time.
-const MOST_TRACKED_CORES: usize = 512;
+const MAX_TRACKED_CORES: usize = 512;
 
 /// The input of a sweep.
 pub(crate) struct SweepInput<'a> {
@@ -50,7 +50,7 @@ struct LightestPath {
     /// The excess of the weight over the bound, in the units of multipliers.
     excess: i128,
     /// The tracked cores with a chosen site, as bits.
-    hit_cores: [u64; MOST_TRACKED_CORES / 64],
+    hit_cores: [u64; MAX_TRACKED_CORES / 64],
 }
 
 /// The noise after the live nodes.
@@ -93,8 +93,7 @@ pub(crate) fn sweep(noise: &LeastNoise, terms: &SweepInput) -> Result<(), String
         .filter(|it| terms.decided[*it.0 as usize] == Decision::Chosen)
         .fold(0, |sum, it| sum.saturating_add(*it.1));
     let mut live: Vec<u32> = Vec::new();
-    let start =
-        LightestPath { weight: at_once, excess: 0, hit_cores: [0; MOST_TRACKED_CORES / 64] };
+    let start = LightestPath { weight: at_once, excess: 0, hit_cores: [0; MAX_TRACKED_CORES / 64] };
     let mut states: BTreeMap<LiveNoise, LightestPath> =
         BTreeMap::from([(LiveNoise::default(), start)]);
     let mut n_kept = 32;
@@ -157,8 +156,8 @@ pub(crate) fn sweep(noise: &LeastNoise, terms: &SweepInput) -> Result<(), String
         } else {
             n_kept = n_kept.min(states.len()).max(32);
         }
-        if states.len() > MOST_STATES {
-            return Err(format!("a sweep of more than {MOST_STATES} states"));
+        if states.len() > MAX_STATES {
+            return Err(format!("a sweep of more than {MAX_STATES} states"));
         }
     }
     match states.values().map(|it| it.weight).min() {
@@ -357,7 +356,7 @@ impl TrackedCores {
             bits_of_site: BTreeMap::new(),
             bits_ended_at: vec![Vec::new(); order.len()],
         };
-        let mut free_from = [0_usize; MOST_TRACKED_CORES];
+        let mut free_from = [0_usize; MAX_TRACKED_CORES];
         for (first, last, sites, y) in spans {
             let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
             free_from[bit] = last + 1;

@@ -18,7 +18,7 @@ const SMALLEST_EXACT: f64 = 1e-280;
 const TOLERANCE: f64 = 1e-5;
 
 /// The largest number of summands of [`RealRange::sum_of`].
-const MOST_SUMMANDS: u64 = 1 << 20;
+const MAX_SUMMANDS: u64 = 1 << 20;
 
 /// The relative error of functions of the C library, for `f32` and `f64`.
 const LIBRARY_ERROR: [f64; 2] = [1.0 / (1 << 20) as f64, 1.0 / (1_u64 << 48) as f64];
@@ -262,7 +262,7 @@ impl RealRange {
     /// Returns the range of the sum of a number in `start` and of `n` numbers in this range, added
     /// in any order.
     pub(crate) fn sum_of(self, n: u64, start: Self, to: Precision) -> Option<Self> {
-        if n > MOST_SUMMANDS {
+        if n > MAX_SUMMANDS {
             return None;
         }
         let n = n as f64;

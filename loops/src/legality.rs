@@ -209,7 +209,12 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
-    pub(crate) fn jams(&self, outer: u32, inner: &[u32], span: i128) -> Result<(), Obstacle> {
+    pub(crate) fn check_unroll_and_jam(
+        &self,
+        outer: u32,
+        inner: &[u32],
+        span: i128,
+    ) -> Result<(), Obstacle> {
         self.check_known_effects(outer)?;
         for (at, it) in self.dependences_between(outer, outer) {
             let both = self.iv_times(it, &[outer]).zip(self.iv_times(it, inner));
@@ -301,7 +306,7 @@ mod tests {
         let ir = source.ir();
         let body = FunctionBody::new(ir, ir.functions()[0]);
         Legality::new(&body, &DependenceLimits::default())
-            .is_some_and(|it| it.jams(0, &[1, 2], 1).is_ok())
+            .is_some_and(|it| it.check_unroll_and_jam(0, &[1, 2], 1).is_ok())
     }
 
     /// The programs have too many accesses, or few accesses with large systems in 40 loops.

@@ -3,7 +3,7 @@
 use noisy_analyses::NoiseModel;
 
 /// Largest supported budget: sums of weights ([`NoiseParameters::weight`]) then fit into 64 bits.
-const MOST_BUDGET: u32 = 48;
+const MAX_BUDGET: u32 = 48;
 
 /// Number of bits of a plaintext: a `!noisy.i32` contains an integer modulo 2^5.
 pub(crate) const PLAINTEXT_BITS: u32 = 5;
@@ -37,7 +37,7 @@ impl NoiseParameters {
         let is_fine = names.into_iter().all(is_same)
             && model.reset_name() == "reduce_noise"
             && scale.reset < scale.budget
-            && scale.budget <= MOST_BUDGET;
+            && scale.budget <= MAX_BUDGET;
         is_fine.then_some(scale)
     }
 

@@ -52,7 +52,7 @@ pub(crate) struct RewriteEffort {
     /// The time limit.
     pub clock: TimeLimit,
     /// Maximum number of operations of the result.
-    pub most_ops: usize,
+    pub max_ops: usize,
 }
 
 /// Returns equivalent programs that may need fewer reductions, the best first.
@@ -71,14 +71,14 @@ pub(crate) fn search(
         rewritten_variant(program, scale, effort).into_iter().collect();
     let bases = out.first().cloned().into_iter().chain([itself]);
     let rotated = bases.map(|base| {
-        let most = effort.most_ops.saturating_sub(base.n_ops);
+        let most = effort.max_ops.saturating_sub(base.n_ops);
         let (program, moved) = rotate(&base.program, scale, most);
         let same = base.new_lines.into_iter().map(|it| moved[it?.index()]).collect();
         let (n_reductions, n_ops) = (program.greedy_reductions(scale), program.n_live_ops());
         ProgramVariant { program, new_lines: same, n_reductions, n_ops }
     });
     out.extend(rotated);
-    out.retain(|it| it.n_ops <= effort.most_ops);
+    out.retain(|it| it.n_ops <= effort.max_ops);
     out.sort_by_key(|it| (it.n_reductions, it.n_ops));
     out
 }
@@ -117,8 +117,8 @@ fn rewritten_variant(
         let mut opened: Vec<bool> = users.iter().map(|&it| it >= 2).collect();
         let start = opened.clone();
         let Some(mut found) = build_variant(&inner, &opened, scale, &clock) else { break };
-        let most_ops = inner.n_live_ops() * effort.most_ops / program.n_live_ops().max(1);
-        open_shared(&inner, &mut opened, &mut found, scale, &RewriteEffort { clock, most_ops });
+        let max_ops = inner.n_live_ops() * effort.max_ops / program.n_live_ops().max(1);
+        open_shared(&inner, &mut opened, &mut found, scale, &RewriteEffort { clock, max_ops });
         for (at, reg) in range.zip(lines) {
             if start[reg.index()] && !opened[reg.index()] {
                 kept[at] = false;
@@ -126,7 +126,7 @@ fn rewritten_variant(
         }
     }
     if let Some(found) = build_variant(program, &kept, scale, clock)
-        && found.n_ops <= effort.most_ops.max(best.n_ops)
+        && found.n_ops <= effort.max_ops.max(best.n_ops)
         && (found.n_reductions, found.n_ops) < (best.n_reductions, best.n_ops)
     {
         best = found;
@@ -160,7 +160,7 @@ fn open_shared(
                 kept[at] = !kept[at];
                 return;
             };
-            let fits = trial.n_ops <= effort.most_ops.max(best.n_ops);
+            let fits = trial.n_ops <= effort.max_ops.max(best.n_ops);
             if fits && (trial.n_reductions, trial.n_ops) < (best.n_reductions, best.n_ops) {
                 *best = trial;
             } else {

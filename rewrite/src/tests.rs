@@ -20,7 +20,7 @@ fn chain(program: &mut StraightProgram, line: fn(Reg, Reg) -> StraightLine, of: 
 fn best(program: &StraightProgram) -> ProgramVariant {
     let n_ops = program.lines.len() - program.leaves.len();
     let clock = TimeLimit::new(Duration::from_secs(60), None);
-    let effort = RewriteEffort { clock, most_ops: n_ops * 3 / 2 };
+    let effort = RewriteEffort { clock, max_ops: n_ops * 3 / 2 };
     search(program, NoiseParameters::tutorial(), &effort).swap_remove(0)
 }
 
@@ -161,7 +161,7 @@ fn random_programs_compute_the_same() {
         let found = search(
             &program,
             NoiseParameters::tutorial(),
-            &RewriteEffort { clock, most_ops: 2 * n_ops },
+            &RewriteEffort { clock, max_ops: 2 * n_ops },
         );
         for variant in found {
             assert!(variant.n_ops <= 2 * n_ops, "round {round}");
@@ -194,7 +194,7 @@ fn search_without_time_only_rotates_sums() {
     program.outputs = vec![chain(&mut program, StraightLine::Add, &products)];
     let search = |seconds| {
         let clock = TimeLimit::new(Duration::from_secs(seconds), None);
-        search(&program, NoiseParameters::tutorial(), &RewriteEffort { clock, most_ops: 1000 })
+        search(&program, NoiseParameters::tutorial(), &RewriteEffort { clock, max_ops: 1000 })
     };
     // Only the rotation of sums ignores the time limit; other forms are not tried.
     assert_eq!((search(0).len(), search(60).len()), (1, 3));

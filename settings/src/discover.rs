@@ -202,7 +202,7 @@ impl FolderResolver<'_> {
 }
 
 /// Maximum number of files in a chain of `extends`.
-const MOST_FILES: usize = 16;
+const MAX_FILES: usize = 16;
 
 /// Reads a configuration file and the files that it extends. Returns their paths and texts.
 fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<InvalidConfig>> {
@@ -250,8 +250,8 @@ fn chain_from_text(
                 shown(&out[first].0).display()
             ));
         }
-        if out.len() == MOST_FILES {
-            return wrong(format!("at most {MOST_FILES} files may form a chain of `extends`"));
+        if out.len() == MAX_FILES {
+            return wrong(format!("at most {MAX_FILES} files may form a chain of `extends`"));
         }
         if fs::metadata(&next).is_ok_and(|it| !it.is_file()) {
             // Reading a pipe could block forever.

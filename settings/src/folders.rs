@@ -7,14 +7,14 @@ use std::path::{Component, Path, PathBuf};
 const LONGEST_PATH: usize = 32_767;
 
 /// Maximum number of folders in a path: a copy of the path of each folder is kept in memory.
-const MOST_FOLDERS: usize = 1_000;
+const MAX_FOLDERS: usize = 1_000;
 
 /// Returns a folder and the folders above it, the nearest first; nothing if no file system allows
 /// such a path.
 pub fn folders(folder: &Path) -> impl Iterator<Item = &Path> {
     let is_possible =
-        folder.as_os_str().len() <= LONGEST_PATH && folder.ancestors().nth(MOST_FOLDERS).is_none();
-    folder.ancestors().take(if is_possible { MOST_FOLDERS } else { 0 })
+        folder.as_os_str().len() <= LONGEST_PATH && folder.ancestors().nth(MAX_FOLDERS).is_none();
+    folder.ancestors().take(if is_possible { MAX_FOLDERS } else { 0 })
 }
 
 /// Returns an absolute path without `.` and `..`. Links are not followed.

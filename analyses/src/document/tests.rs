@@ -41,7 +41,7 @@ fn one_chain_gives_one_error() {
 }
 
 #[test]
-fn documents_parsed_together_equal_single_ones() {
+fn documents_solved_together_equal_separate_ones() {
     let loops = "func.func @f(%0: !noisy.i32, %n: index) -> !noisy.i32 {
   %lo = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -83,7 +83,7 @@ fn a_mul_and_two_adds_are_legal() {
 }
 
 #[test]
-fn loops_are_exact() {
+fn noise_of_loops_is_exact() {
     let program = |n: &str| {
         format!(
             "func.func @f(%0: !noisy.i32, %n: index) -> !noisy.i32 {{

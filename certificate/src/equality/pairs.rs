@@ -11,7 +11,7 @@ use super::loops::{
 };
 
 /// The largest number of iterations of loops that are compared one after the other.
-const MOST_COPIES: u64 = 50_000;
+const MAX_COPIES: u64 = 50_000;
 
 /// The ops that are not observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -305,7 +305,7 @@ impl<'a> PairedPrograms<'a> {
             };
             n_done = done;
             self.n_copies = self.n_copies.saturating_add(n);
-            if self.n_copies > MOST_COPIES {
+            if self.n_copies > MAX_COPIES {
                 return Err("too many iterations of loops are compared".to_owned());
             }
             let results = new_ir.op(part).results.to_vec();

@@ -11,7 +11,7 @@ use super::pairs::{PairedPrograms, is_noisy};
 use super::polynomial::{MODULUS, Polynomial, PolynomialLimits, WorkBudget};
 
 /// The largest nesting depth of loops that are evaluated.
-const MOST_DEPTH: usize = 60;
+const MAX_DEPTH: usize = 60;
 
 /// Polynomials of values.
 type Values = BTreeMap<Value, Rc<Polynomial>>;
@@ -86,7 +86,7 @@ impl<'a> EqualityProof<'a> {
 
     /// Returns true if the body of a loop consists of arithmetic and of such loops.
     fn is_arithmetic(&self, ir: &Ir, op: Op, depth: usize) -> bool {
-        let Some(it) = ConstantLoop::of(ir, op).filter(|_| depth < MOST_DEPTH) else {
+        let Some(it) = ConstantLoop::of(ir, op).filter(|_| depth < MAX_DEPTH) else {
             return false;
         };
         let mut body = it.body.iter();
@@ -478,7 +478,7 @@ impl<'a> EqualityProof<'a> {
     ) -> Result<Vec<Rc<Polynomial>>, String> {
         let ir = self.ir(key);
         let wrong = || format!("the loop at byte {} cannot be evaluated", ir.range(op).start);
-        let it = ConstantLoop::of(ir, op).filter(|_| depth < MOST_DEPTH).ok_or_else(wrong)?;
+        let it = ConstantLoop::of(ir, op).filter(|_| depth < MAX_DEPTH).ok_or_else(wrong)?;
         let of = |value: &Value, local: &Values, proof: &Self| {
             let outer = || proof.polynomials.get(&proof.key_in_context_of(key, *value));
             local.get(value).or_else(outer).cloned().ok_or_else(wrong)

@@ -136,7 +136,7 @@ mod tests {
     const SECOND: i64 = 1_000_000_000;
 
     #[test]
-    fn a_stamp_is_settled_after_the_margin() {
+    fn stamps_of_old_files_are_settled() {
         let stamp = Stamp::new(1, 2, 3, (0, 0), (10, 5)).expect("it has parts of a second");
         let at = |nanoseconds| stamp.is_old(Moment(nanoseconds));
         assert!(!at(0) && !at(10 * SECOND + 5) && !at(12 * SECOND + 4));

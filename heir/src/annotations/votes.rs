@@ -62,7 +62,7 @@ pub struct DimensionMismatch {
 
 impl DimensionMismatch {
     /// Returns true if the annotation states 2 polynomials.
-    pub(crate) fn is_two_written(&self) -> bool {
+    pub(crate) fn has_two_polynomials(&self) -> bool {
         self.written.unwrap_or(annotation::DEFAULT_DIMENSION) == annotation::DEFAULT_DIMENSION
     }
 }
@@ -130,12 +130,12 @@ struct GoalFunctions {
     n_votes: FxHashMap<(usize, u32), usize>,
     /// The properties of each function with a generic, a call or an annotated level from which
     /// goals follow.
-    own_signs: FxHashMap<Option<Op>, GoalSigns>,
+    own_signs: FxHashMap<Option<Op>, GoalProperties>,
 }
 
 /// The properties of a function, without its callees, from which goals follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct GoalSigns {
+struct GoalProperties {
     /// True if only generics, calls outside of them and the function itself have annotated levels,
     /// and no op uses levels explicitly.
     is_open: bool,
@@ -328,7 +328,7 @@ impl AnnotationIndex {
         let (function, part) = (ir.function_of(op), heir.settings().part_index(op));
         if !resized.is_empty() {
             let here = self.dimension_mismatches_in.entry(function).or_default();
-            let says_two = resized.iter().all(DimensionMismatch::is_two_written);
+            let says_two = resized.iter().all(DimensionMismatch::has_two_polynomials);
             if says_two { &mut here.twos } else { &mut here.others }.insert(op);
             self.dimension_mismatches.insert(op, (function, resized));
         }
@@ -432,7 +432,7 @@ impl AnnotationIndex {
             && self.goals(ir, heir, stage).functions.contains(&function)
     }
 
-    /// Computes the functions with goals: open functions ([`GoalSigns::is_open`]) in which a
+    /// Computes the functions with goals: open functions ([`GoalProperties::is_open`]) in which a
     /// generic computes, and open functions that call functions with goals.
     fn goals(&self, ir: &Ir, heir: &CiphertextFacts, stage: StageOf<'_>) -> &GoalFunctions {
         self.goals.get_or_init(|| {
@@ -473,7 +473,7 @@ impl AnnotationIndex {
         heir: &CiphertextFacts,
         function: Option<Op>,
         stage: LoweringStage,
-    ) -> GoalSigns {
+    ) -> GoalProperties {
         let is_in_generic = |op: Op| rules::enclosing_generic(ir, op).is_some();
         let is_rim = |&op: &Op| match ir.op(op).kind {
             OpKind::FuncFunc => true,
@@ -489,7 +489,7 @@ impl AnnotationIndex {
         let generics = self.generics.get(&function).into_iter().flatten();
         let mut regions = generics.flat_map(|&it| &ir.op(it).regions);
         let mut written = self.by_function.get(&function).into_iter().flat_map(|it| it.values());
-        GoalSigns {
+        GoalProperties {
             is_open: !stage.has_level_uses && written.all(|it| it.ops.iter().all(is_rim)),
             has_computing_generic: regions.any(|it| ir.items(it.1).any(computes)),
         }

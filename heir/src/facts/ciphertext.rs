@@ -250,7 +250,10 @@ impl SparseForward for CiphertextAnalysis {
         {
             return ciphertext.into();
         }
-        CiphertextFact { ciphertext, annotated: annotated_numbers(ir, op, ciphertext, &operands) }
+        CiphertextFact {
+            ciphertext,
+            annotated: annotated_number_sources(ir, op, ciphertext, &operands),
+        }
     }
 
     fn carried_fact(
@@ -305,7 +308,7 @@ impl SparseForward for CiphertextAnalysis {
 }
 
 /// Returns the sources of the numbers in HEIR's annotation of a result, from those of the operands.
-fn annotated_numbers(
+fn annotated_number_sources(
     ir: &impl ProgramView,
     op: Op,
     result: Ciphertext,
@@ -331,8 +334,8 @@ fn annotated_numbers(
         let of = |is_fresh| if is_fresh { NumberSource::Fresh } else { NumberSource::Inferred };
         NumberSources { level: of(has_no_level), dimension: of(has_no_dimension) }
     };
-    out.level.open_if(is_open(|it| it.annotated.level));
-    out.dimension.open_if(!relinearizes && is_open(|it| it.annotated.dimension));
+    out.level.set_unchecked_if(is_open(|it| it.annotated.level));
+    out.dimension.set_unchecked_if(!relinearizes && is_open(|it| it.annotated.dimension));
     out
 }
 

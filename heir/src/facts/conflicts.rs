@@ -36,7 +36,7 @@ pub(crate) fn conflicting_numbers(
         Ciphertext::Plain => {
             let mut wanted = |it: Value| source(it).level;
             let most = plaintext::conflicting_level(ir, of, value, &mut wanted);
-            out.level.open_if(most.is_some());
+            out.level.set_unchecked_if(most.is_some());
             return out;
         }
         Ciphertext::Encrypted { level, dimension } => (level, dimension),
@@ -47,11 +47,11 @@ pub(crate) fn conflicting_numbers(
     }
     if !matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).regions.is_empty()) {
         out = plaintext::numbers_raised_by_plaintexts(ir, value, of, source);
-        out.level.open_if(is_varying_with_plaintext(ir, value, of));
+        out.level.set_unchecked_if(is_varying_with_plaintext(ir, value, of));
     }
     for (taken_level, taken_dimension) in initial_numbers_of_loops(ir, value, of) {
-        out.level.open_if(taken_level < level);
-        out.dimension.open_if(taken_dimension < dimension);
+        out.level.set_unchecked_if(taken_level < level);
+        out.dimension.set_unchecked_if(taken_dimension < dimension);
     }
     out
 }

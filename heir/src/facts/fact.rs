@@ -55,7 +55,7 @@ pub(crate) enum NumberSource {
 
 impl NumberSource {
     /// Leaves the number unchecked if a condition holds.
-    pub(crate) fn open_if(&mut self, is_open: bool) {
+    pub(crate) fn set_unchecked_if(&mut self, is_open: bool) {
         if is_open {
             *self = NumberSource::Unchecked;
         }
@@ -79,7 +79,7 @@ impl NumberSources {
     }
 
     /// Returns true if some number is not checked.
-    pub(crate) fn has_open(self) -> bool {
+    pub(crate) fn has_unchecked(self) -> bool {
         self.level == NumberSource::Unchecked || self.dimension == NumberSource::Unchecked
     }
 
@@ -200,7 +200,7 @@ impl Lattice for CiphertextFact {
 
 impl fmt::Display for CiphertextFact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not_checked = if self.annotated.has_open() { ", not checked" } else { "" };
+        let not_checked = if self.annotated.has_unchecked() { ", not checked" } else { "" };
         write!(f, "{}{not_checked}", self.ciphertext)
     }
 }

@@ -62,11 +62,11 @@ impl CiphertextFacts {
                 break;
             }
             known.entry_facts = entries;
-            if round > MOST_CLIENTS {
+            if round > MAX_CLIENTS {
                 known.entry_facts.values_mut().for_each(|it| *it = CiphertextFact::unknown());
             }
             it.facts.solve(&input);
-            if round > MOST_CLIENTS {
+            if round > MAX_CLIENTS {
                 break;
             }
         }
@@ -96,7 +96,7 @@ impl CiphertextFacts {
         for &value in values {
             let is_there = is_current(ir, value);
             let now = is_there.then(|| conflicts::conflicting_numbers(ir, value, &of, &mut source));
-            let now = now.filter(|it| it.has_open());
+            let now = now.filter(|it| it.has_unchecked());
             if before.get(&value).copied() != now {
                 changed.push((value, now));
             }
@@ -427,7 +427,7 @@ impl CiphertextFacts {
 
 /// The longest chain of client functions whose levels depend on each other; longer chains are
 /// unknown.
-const MOST_CLIENTS: usize = 16;
+const MAX_CLIENTS: usize = 16;
 
 /// Returns the kind of a value, with its level and dimension.
 fn ciphertext(facts: &SparseSolver<CiphertextAnalysis>, value: Value) -> Ciphertext {

@@ -87,7 +87,7 @@ pub(crate) fn trip_count(ir: &impl ProgramView, op: Op) -> Option<u64> {
 }
 
 /// The longest chain of casts that is followed.
-const MOST_CASTS: usize = 8;
+const MAX_CASTS: usize = 8;
 
 /// Returns true if an op casts an integer. The result is the same number if it is not negative and
 /// fits in the type.
@@ -98,7 +98,7 @@ fn is_cast(ir: &impl ProgramView, op: Op) -> bool {
 
 /// Returns the number of a constant or of a cast of one.
 fn constant_through_casts(ir: &impl ProgramView, mut value: Value) -> Option<i128> {
-    for n_casts in 0..=MOST_CASTS {
+    for n_casts in 0..=MAX_CASTS {
         let Def::Result(by, _) = ir.def(value) else { return None };
         if ir.op(by).kind == OpKind::ArithConstant {
             let number = ir.interner().int_value(ir.attr(by, "value")?)?;
@@ -123,7 +123,7 @@ pub(crate) fn loops_bounded_by(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack: Vec<(Op, usize)> = vec![(op, 0)];
     while let Some((op, n_casts)) = stack.pop() {
-        if ir.op(op).kind != OpKind::ArithConstant && !is_cast(ir, op) || n_casts > MOST_CASTS {
+        if ir.op(op).kind != OpKind::ArithConstant && !is_cast(ir, op) || n_casts > MAX_CASTS {
             continue;
         }
         for &value in &ir.op(op).results {

@@ -22,7 +22,7 @@ use crate::text::types;
 use noisy_dataflow::flow;
 
 /// The largest number of values that are visited from one value.
-const MOST_VISITED: usize = 10_000;
+const MAX_VISITED: usize = 10_000;
 
 /// The numbers that the uses of a plaintext need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub(crate) fn plaintext_demand(
     // The flag is true while the value is still the plaintext itself.
     let mut stack = vec![(value, true)];
     while let Some((at, is_itself)) = stack.pop() {
-        if !seen.insert((at, is_itself)) || seen.len() > MOST_VISITED {
+        if !seen.insert((at, is_itself)) || seen.len() > MAX_VISITED {
             continue;
         }
         for &(user, index) in &ir.value(at).uses {
@@ -261,8 +261,8 @@ pub(crate) fn numbers_raised_by_plaintexts(
                 (level, direct.dimension.max(direct.merged_dimension))
             }
         };
-        out.level.open_if(level.is_some_and(|it| it != Level::Invalid && it > own_level));
-        out.dimension.open_if(dimension > Some(own_dimension));
+        out.level.set_unchecked_if(level.is_some_and(|it| it != Level::Invalid && it > own_level));
+        out.dimension.set_unchecked_if(dimension > Some(own_dimension));
     }
     out
 }
@@ -399,7 +399,7 @@ fn encoded_operand(ir: &Ir, value: Value) -> Option<Value> {
 }
 
 /// The longest chain of `mgmt.init` that is followed.
-const MOST_INITS: usize = 16;
+const MAX_INITS: usize = 16;
 
 /// Returns the largest level at which a value, or a value in the chain of `mgmt.init` before it, is
 /// needed.
@@ -409,7 +409,7 @@ fn largest_level_through_inits(
     mut wanted: impl FnMut(Value) -> Option<Level>,
 ) -> Option<Level> {
     let mut out = wanted(value);
-    for _ in 0..MOST_INITS {
+    for _ in 0..MAX_INITS {
         let Some(operand) = encoded_operand(ir, value) else { break };
         out = out.max(wanted(operand));
         value = operand;

@@ -12,7 +12,7 @@ use crate::report::origins::source_values;
 use noisy_dataflow::flow;
 
 /// The largest number of steps of a chain in a report.
-const MOST_STEPS: usize = 8;
+const MAX_STEPS: usize = 8;
 
 /// The number that a chain explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn number_chain(
     let mut out = Vec::new();
     let mut seen = FxHashSet::default();
     let mut at = Some(value);
-    while let Some(value) = at.filter(|it| out.len() < MOST_STEPS && seen.insert(*it)) {
+    while let Some(value) = at.filter(|it| out.len() < MAX_STEPS && seen.insert(*it)) {
         let mut from: Vec<Value> =
             flow::feeding_values(ir, value).into_iter().map(|it| it.1).collect();
         if let Def::Result(op, _) = ir.value(value).def
@@ -96,7 +96,7 @@ pub fn range_chain(ir: &Ir, ranges: ValueRangeFacts<'_>, value: Value) -> Vec<(V
     let mut out = Vec::new();
     let mut seen = FxHashSet::default();
     let mut at = Some(value);
-    while let Some(value) = at.filter(|it| out.len() < MOST_STEPS && seen.insert(*it)) {
+    while let Some(value) = at.filter(|it| out.len() < MAX_STEPS && seen.insert(*it)) {
         let from = source_values(ir, value).into_iter().filter(|it| !seen.contains(it));
         let from = from.filter_map(|it| Some((it, magnitude(it)?)));
         let from = from.reduce(|best, it| if it.1 > best.1 { it } else { best }).map(|it| it.0);

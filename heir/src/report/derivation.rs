@@ -15,7 +15,7 @@ use crate::report::quantities::{CiphertextNumbers, ProgramNumbers};
 use noisy_dataflow::flow;
 
 /// The largest number of values on the path; a longer path is cut off.
-const MOST_VALUES: usize = 100_000;
+const MAX_VALUES: usize = 100_000;
 
 /// A value on the path.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ pub fn derivation(
             out.steps.push(CiphertextStep { value: at, quantity: of(at), effect: what });
         }
         match before {
-            Some(before) if seen.len() < MOST_VALUES => at = before,
+            Some(before) if seen.len() < MAX_VALUES => at = before,
             Some(_) => {
                 out.is_cut = true;
                 break;

@@ -75,7 +75,7 @@ pub struct ReportSites {
     out_of_range: FxHashSet<Op>,
     over_budget: FxHashSet<Op>,
     over_moduli: FxHashSet<Op>,
-    over_noise: FxHashSet<Op>,
+    values_over_noise_budget: FxHashSet<Op>,
     wrong_scale: FxHashSet<Op>,
     varying: FxHashSet<Op>,
     /// Calls that pass or return a ciphertext without a level.
@@ -177,7 +177,7 @@ impl ReportSites {
             &mut self.out_of_range,
             &mut self.over_budget,
             &mut self.over_moduli,
-            &mut self.over_noise,
+            &mut self.values_over_noise_budget,
             &mut self.wrong_scale,
             &mut self.varying,
             &mut self.unsettled,
@@ -232,7 +232,7 @@ impl ReportSites {
                 .into_iter()
                 .any(|it| is_first_over_budget(ir, noise, it))
         });
-        insert_or_remove(&mut self.over_noise, op, is_noisy);
+        insert_or_remove(&mut self.values_over_noise_budget, op, is_noisy);
         insert_or_remove(&mut self.wrong_scale, op, scales::contradiction(ir, heir, op).is_some());
         insert_or_remove(
             &mut self.varying,
@@ -299,8 +299,8 @@ impl ReportSites {
     }
 
     /// Returns the first values whose noise exceeds the budget of their level, in textual order.
-    pub fn over_noise(&self, ir: &Ir, noise: HeirNoise<'_>) -> Vec<Value> {
-        let all = in_textual_order(ir, &self.over_noise).into_iter();
+    pub fn values_over_noise_budget(&self, ir: &Ir, noise: HeirNoise<'_>) -> Vec<Value> {
+        let all = in_textual_order(ir, &self.values_over_noise_budget).into_iter();
         all.flat_map(|it| plaintext::defined_values(ir, it))
             .filter(|&it| is_first_over_budget(ir, noise, it))
             .collect()
@@ -556,7 +556,7 @@ impl ReportSites {
         let of = |op: Op| {
             let is_relinearized = self.stage(ir.function_of(op)).is_relinearized;
             let found = self.annotations.dimension_mismatches_of(op).iter();
-            found.filter(move |it| is_relinearized || !it.is_two_written()).copied()
+            found.filter(move |it| is_relinearized || !it.has_two_polynomials()).copied()
         };
         all.into_iter().flat_map(of).collect()
     }

@@ -200,7 +200,7 @@ impl WrittenNumber {
 pub(crate) const DEFAULT_DIMENSION: u32 = 2;
 
 /// The largest level that is accepted; no program has as many levels.
-const MOST_LEVELS: u32 = 1 << 30;
+const MAX_LEVELS: u32 = 1 << 30;
 
 /// Returns the text of a `#mgmt.mgmt<...>` from its `<` on; `None` for another attribute. The
 /// attribute may be spelled `#mgmt<mgmt<...>>`.
@@ -220,7 +220,7 @@ pub(crate) fn read_number(ir: &impl ProgramView, attr: Attr, key: &str) -> Writt
     };
     let mut found = entries(text).filter(|it| it.key == key);
     let Some(entry) = found.next() else { return WrittenNumber::Absent };
-    let most = if key == "level" { MOST_LEVELS } else { u32::MAX };
+    let most = if key == "level" { MAX_LEVELS } else { u32::MAX };
     match entry.integer() {
         _ if found.next().is_some() => WrittenNumber::Unreadable,
         // HEIR writes -1 for an unknown scale.

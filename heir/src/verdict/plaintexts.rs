@@ -24,7 +24,7 @@ pub struct UnencodedPlaintext {
 
 /// Returns true if a value is a plaintext whose facts are checked.
 pub(super) fn is_checked_plaintext(heir: &CiphertextFacts, value: Value) -> bool {
-    heir.ciphertext(value) == Ciphertext::Plain && !heir.number_sources(value).has_open()
+    heir.ciphertext(value) == Ciphertext::Plain && !heir.number_sources(value).has_unchecked()
 }
 
 /// Returns true if a value is an `arith.constant`.

@@ -53,7 +53,7 @@ pub enum ScaleCause {
     /// HEIR uses outdated scales of the operands: it has already changed them.
     Raised,
     /// HEIR raises an operand of the first op of the block, but none of later ops.
-    BehindFirst,
+    AfterFirstOp,
     /// HEIR merges two modulus switches.
     Merged,
     /// The scale of `mgmt.adjust_scale` is below that of its operand.
@@ -335,7 +335,7 @@ pub(crate) fn treatment_of_first_op(
     let refused = behind.find_map(|op| Some((op, walk.follow(op).err()?)));
     FirstOpTreatment::Raised(refused.map(|(op, values)| {
         let raised = vec![raised];
-        UnequalScales { op, values, raised, cause: ScaleCause::BehindFirst }
+        UnequalScales { op, values, raised, cause: ScaleCause::AfterFirstOp }
     }))
 }
 

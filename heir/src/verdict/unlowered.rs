@@ -346,7 +346,7 @@ fn is_inner_terminator(ir: &Ir, op: Op) -> bool {
 /// Returns true if a value is a ciphertext whose facts are checked.
 fn is_checked_ciphertext(heir: &CiphertextFacts, value: Value) -> bool {
     matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
-        && !heir.number_sources(value).has_open()
+        && !heir.number_sources(value).has_unchecked()
 }
 
 /// Returns the level and the number of polynomials of a ciphertext, if they are known.

@@ -32,7 +32,7 @@ impl EditBuilder<'_> {
             let end = (low + (trips / size) * by).to_string();
             return Ok(GroupBounds { high: Some(end.clone()), rest: Some(end) });
         }
-        let high = self.text(&(it.upper_and_step.start..self.end_of_high(it)));
+        let high = self.text(&(it.upper_and_step.start..self.end_of_upper_bound(it)));
         if !high.starts_with('%') {
             return Err("the upper bound is neither a number nor a value".to_owned());
         }
@@ -50,7 +50,7 @@ impl EditBuilder<'_> {
     /// that add a loop for the remaining iterations.
     fn group_edits(&self, it: &LoopHeader, split: &GroupBounds) -> EditResult {
         let step = it.step.checked_mul(UNROLL_FACTOR).ok_or("the step is too large")?;
-        let old = self.end_of_high(it);
+        let old = self.end_of_upper_bound(it);
         let mut out = Vec::new();
         match &split.high {
             Some(high) => {
@@ -200,7 +200,9 @@ impl EditBuilder<'_> {
         let both = self.nest.loop_of(it.op).zip(numbers);
         let (outer, numbers) = both.ok_or("the loops have a form that is not supported")?;
         let span = it.step.checked_mul(UNROLL_FACTOR - 1).ok_or("the step is too large")?;
-        self.legality.jams(outer, &numbers, i128::from(span)).map_err(|it| self.describe(it))?;
+        self.legality
+            .check_unroll_and_jam(outer, &numbers, i128::from(span))
+            .map_err(|it| self.describe(it))?;
         let split = self.group_bounds(it, UNROLL_FACTOR)?;
         let inside = self.body_text(innermost);
         check_copy_size(inside.len())?;

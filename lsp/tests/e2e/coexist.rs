@@ -6,11 +6,11 @@ use crate::client::{Client, URI, capabilities, illegal, range};
 
 /// Capabilities of `mlir-lsp-server` of LLVM 19, except for those to which both servers contribute:
 /// hover, diagnostics and code actions.
-const OF_THE_OTHER: [&str; 4] =
+const LLVM_SERVER_CAPABILITIES: [&str; 4] =
     ["completionProvider", "definitionProvider", "documentSymbolProvider", "referencesProvider"];
 
 /// Further capabilities that another server for MLIR may have.
-const OF_OTHERS: [&str; 9] = [
+const OTHER_SERVER_CAPABILITIES: [&str; 9] = [
     "callHierarchyProvider",
     "documentHighlightProvider",
     "foldingRangeProvider",
@@ -32,7 +32,7 @@ fn only_noise() -> (Client, Value) {
 fn does_not_offer_features_of_another_server() {
     let (_, everything) = Client::with(capabilities(), Value::Null);
     let (_, server) = only_noise();
-    for provider in OF_THE_OTHER.iter().chain(&OF_OTHERS) {
+    for provider in LLVM_SERVER_CAPABILITIES.iter().chain(&OTHER_SERVER_CAPABILITIES) {
         assert!(everything.get(*provider).is_some_and(|it| *it != false), "{provider} by default");
         assert!(server.get(*provider).is_none(), "{provider} beside another server");
     }

@@ -412,7 +412,7 @@ impl FrontierOrder {
     /// With at most this number of bits in program order, no other order is computed.
     const NARROW: u32 = 32;
     /// With more nodes than this, no other order is computed.
-    const MOST_REORDERED: usize = 20_000;
+    const MAX_REORDERED: usize = 20_000;
 
     /// Returns the program order, or an order with few live values, whichever has the narrower
     /// frontier.
@@ -422,7 +422,7 @@ impl FrontierOrder {
             FrontierOrder { order, bits }
         };
         let program = of(graph.order.clone());
-        if program.bits <= Self::NARROW || graph.is_cyclic || graph.n_nodes() > Self::MOST_REORDERED
+        if program.bits <= Self::NARROW || graph.is_cyclic || graph.n_nodes() > Self::MAX_REORDERED
         {
             return program;
         }

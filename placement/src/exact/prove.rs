@@ -119,7 +119,7 @@ fn prove_with_cores(
     let few = if graph.n_sites() <= TREE_FIRST { FEW_NODES } else { FEW_NODES / 8 };
     let mut rows = relaxed.binding_rows();
     for (states, nodes) in
-        [(if is_narrow { MOST_STATES } else { FEW_STATES }, few), (MOST_STATES, usize::MAX)]
+        [(if is_narrow { MAX_STATES } else { FEW_STATES }, few), (MAX_STATES, usize::MAX)]
     {
         if nodes > few && (relaxed.is_complete || !is_small) && budget.steps.cuts {
             let done = tighten(&mut cores, rows, dual, incumbent, budget);
@@ -387,7 +387,7 @@ const FEW_NODES: usize = 200;
 /// sites, the first 25 nodes take ten seconds.
 const TREE_FIRST: usize = 400;
 /// Maximum number of states of the frontier.
-const MOST_STATES: usize = 1 << 19;
+const MAX_STATES: usize = 1 << 19;
 /// A frontier with at most this number of bits is narrow: the sweep gets all states in the first
 /// attempt.
 const MAX_NARROW_BITS: u32 = 48;

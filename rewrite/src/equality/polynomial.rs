@@ -16,7 +16,7 @@ const MAX_MONOMIALS: usize = 20_000;
 const MAX_WORK: u64 = 10_000_000;
 
 /// Maximum exponent.
-const MOST_EXPONENT: u32 = 1 << 20;
+const MAX_EXPONENT: u32 = 1 << 20;
 
 /// A variable that represents an unknown value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -282,7 +282,7 @@ fn multiply_powers(a: &Powers, b: &Powers) -> Option<Powers> {
     for &(unknown, exponent) in a.iter().chain(b.iter()) {
         let sum = out.entry(unknown).or_default();
         *sum += exponent;
-        if *sum > MOST_EXPONENT {
+        if *sum > MAX_EXPONENT {
             return None;
         }
     }

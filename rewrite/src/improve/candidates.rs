@@ -21,13 +21,13 @@ const MAX_LINES_FOR_VARIANTS: usize = 3000;
 
 /// Maximum number of operations per second of the time limit. With less time per operation, the
 /// search would only take time from the placement of the original program.
-const MOST_OPS_PER_SECOND: f64 = 10_000.0;
+const MAX_OPS_PER_SECOND: f64 = 10_000.0;
 
 /// Maximum time for the lower bound of all rewritings.
 const BOUND_TIME: Duration = Duration::from_millis(50);
 
 /// Maximum number of operations of a block that is rewritten.
-const MOST_OPS: usize = 50_000;
+const MAX_OPS: usize = 50_000;
 
 /// The variants of a block.
 pub(super) struct BlockVariants {
@@ -193,11 +193,11 @@ impl CandidateSearch<'_> {
             }
             let Some(extracted) = extraction.block(block) else { continue };
             let n_ops = extracted.straight.lines.len() - extracted.straight.leaves.len();
-            if n_ops > MOST_OPS || n_ops as f64 > MOST_OPS_PER_SECOND * self.placer.seconds {
+            if n_ops > MAX_OPS || n_ops as f64 > MAX_OPS_PER_SECOND * self.placer.seconds {
                 continue;
             }
-            let most_ops = (n_ops as f64 * options.max_growth) as usize;
-            let effort = RewriteEffort { clock: clock.clone(), most_ops };
+            let max_ops = (n_ops as f64 * options.max_growth) as usize;
+            let effort = RewriteEffort { clock: clock.clone(), max_ops };
             let mut variants = search(&extracted.straight, scale, &effort);
             let loops: Vec<Op> = extracted
                 .members

@@ -14,7 +14,7 @@ use crate::scale::PLAINTEXT_BITS;
 use crate::write::fresh;
 
 /// Maximum number of terms of a sum or factors of a product.
-const MOST_TERMS: usize = 64;
+const MAX_TERMS: usize = 64;
 
 /// Terms with coefficients, or factors with exponents.
 type TermsOrFactors = BTreeMap<Value, i64>;
@@ -148,7 +148,7 @@ impl EditPass<'_> {
         let mut n = 0;
         while let Some((value, by)) = stack.pop() {
             n += 1;
-            if n > 2 * MOST_TERMS {
+            if n > 2 * MAX_TERMS {
                 return None;
             }
             let op = self.ir.defining_op(value).filter(|_| !self.is_outside(value, of));
@@ -175,7 +175,7 @@ impl EditPass<'_> {
         }
         out.retain(|_, it| *it != 0);
         let n: i64 = out.values().map(|it| it.abs()).sum();
-        (n <= MOST_TERMS as i64).then_some(out)
+        (n <= MAX_TERMS as i64).then_some(out)
     }
 
     /// Returns the common parts of two values that are defined outside of an op.

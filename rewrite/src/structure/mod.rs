@@ -23,7 +23,7 @@ use crate::placing::{
 };
 
 /// Maximum number of passes over nested loops or branches.
-const MOST_PASSES: usize = 8;
+const MAX_PASSES: usize = 8;
 
 /// The strides to try: numbers of iterations that are combined.
 const STRIDE_SIZES: &[StrideSize] =
@@ -31,7 +31,7 @@ const STRIDE_SIZES: &[StrideSize] =
 
 /// Maximum number of ops of functions for which other forms are tried, because each form takes
 /// time.
-const MOST_OPS: usize = 3000;
+const MAX_OPS: usize = 3000;
 
 /// Maximum number of times that the loops of the best form are strided again.
 const MAX_REPEATS: usize = 2;
@@ -92,7 +92,7 @@ pub(crate) fn is_allowed_form(old: (&Program, Op), new: (&Program, Op), most_gro
 fn forms(program: &Program, places: &[usize]) -> Vec<Document> {
     let mut out: Vec<Document> = Vec::new();
     let Some(functions) = functions_at(program, places) else { return out };
-    if functions.iter().map(|&it| n_ops(program, it)).sum::<usize>() > MOST_OPS {
+    if functions.iter().map(|&it| n_ops(program, it)).sum::<usize>() > MAX_OPS {
         return out;
     }
     // Merges branches first, and then hoists arithmetic out of loops, both from the inside out.
@@ -135,7 +135,7 @@ fn run_pass_repeatedly(
     pass: impl Fn(&Program, &[Op]) -> Option<Vec<TextEdit>>,
 ) -> Option<Document> {
     let mut out = run_pass(program, places, &pass)?;
-    for _ in 1..MOST_PASSES {
+    for _ in 1..MAX_PASSES {
         let Some(next) = run_pass(&out, places, &pass) else { break };
         out = next;
     }

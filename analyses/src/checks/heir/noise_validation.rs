@@ -53,7 +53,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
     let chosen = program.model().heir.noise_model;
     let Some(noise) = program.heir_noise() else { return };
-    for value in sites.over_noise(ir, noise) {
+    for value in sites.values_over_noise_budget(ir, noise) {
         let Some((bits, budget)) = noise.excess(value) else { continue };
         let from = noisy_heir::source_values(ir, value);
         let (name, model) = (ir.value_text(value), noise.name());

@@ -63,7 +63,7 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 /// Returns the placement problem of a function without modulus switches, from which the levels of
 /// its values follow; `None` for other functions.
-fn unswitched(
+fn unmanaged_problem(
     program: &Program,
     heir: &CiphertextFacts,
     function: Op,
@@ -84,7 +84,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for it in sites.varying_levels(ir, heir) {
         // If HEIR has not placed modulus switches yet, each product counts as the use of a level.
         let question = ir.function_of(it.op).and_then(|function| {
-            let ask = || unswitched(program, heir, function);
+            let ask = || unmanaged_problem(program, heir, function);
             asked.entry(function).or_insert_with(ask).as_ref()
         });
         if question.is_some_and(|question| question.is_invariant(it.init, it.yielded)) {

@@ -1,6 +1,6 @@
 //! Maps and vectors of facts that mostly have one element.
 //!
-//! *Cost.* A single key takes no heap memory. Up to [`MOST_IN_LIST`] keys are a list with linear
+//! *Cost.* A single key takes no heap memory. Up to [`MAX_IN_LIST`] keys are a list with linear
 //! search; more keys are a hash table.
 
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// Facts that a call passes or a function returns. A single fact takes no heap memory.
 pub(super) type Facts<F> = SmallVec<[F; 1]>;
 
-const MOST_IN_LIST: usize = 8;
+const MAX_IN_LIST: usize = 8;
 
 /// A map that mostly has one key.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
             return false;
         }
         match self {
-            Self::List(it) if it.len() < MOST_IN_LIST => it.push((key, value)),
+            Self::List(it) if it.len() < MAX_IN_LIST => it.push((key, value)),
             Self::List(it) => {
                 let all = it.drain(..).chain([(key, value)]);
                 *self = Self::Table(Box::new(all.collect()));
@@ -106,7 +106,7 @@ mod tests {
         let mut random = Random::new(5);
         let mut most = 0;
         for round in 0..4000_u32 {
-            let key = random.below(3 * MOST_IN_LIST);
+            let key = random.below(3 * MAX_IN_LIST);
             match random.below(8) {
                 0..4 => {
                     assert_eq!(few.insert(key, round), !map.contains_key(&key));
@@ -132,6 +132,6 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, map.iter().map(|(&key, &value)| (key, value)).collect::<Vec<_>>());
         }
-        assert!(most > MOST_IN_LIST, "{most}");
+        assert!(most > MAX_IN_LIST, "{most}");
     }
 }

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::spaces::{space_after_switch, space_of_product};
 use super::typed::{LoweringTarget, TypeFault, TypedOp, ValueType};
-use super::words::{ciphertext_words, counted, kind_word, polynomials, ring_words, space_words};
+use super::words::{ciphertext_words, counted, kind_text, polynomials, ring_words, space_words};
 use crate::text::scheme_type::{
     self, CiphertextType, Coefficients, ModulusChain, PlaintextSpace, PolynomialRing, SchemeType,
 };
@@ -157,7 +157,7 @@ impl TypedOp<'_> {
             (SchemeType::Ciphertext(a), SchemeType::Ciphertext(b)) => ciphertext_words(a, b),
             (SchemeType::Plaintext(a), SchemeType::Plaintext(b)) => space_words(a, b),
             (SchemeType::Key(a), SchemeType::Key(b)) => ring_words(a, b),
-            (a, b) => (kind_word(a).to_owned(), kind_word(b).to_owned()),
+            (a, b) => (kind_text(a).to_owned(), kind_text(b).to_owned()),
         };
         let (value, name) = (self.text(given), self.name());
         let message = format!("{value} has {a}, but the type that {name} states for it has {b}");

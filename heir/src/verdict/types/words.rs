@@ -10,7 +10,7 @@ pub(super) fn polynomials(n: u32) -> String {
     format!("{n} polynomial{}", if n == 1 { "" } else { "s" })
 }
 
-pub(super) fn kind_word(ty: &SchemeType) -> &'static str {
+pub(super) fn kind_text(ty: &SchemeType) -> &'static str {
     match ty {
         SchemeType::Ciphertext(_) => "the type of a ciphertext",
         SchemeType::Plaintext(_) => "the type of a plaintext",

@@ -108,7 +108,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             _ => "HEIR merges two modulus switches and does not adjust their scales".to_owned(),
         };
         let mut found = CHECK.diagnostic_at(core_range(ir, it.op), message);
-        let but = if it.cause == ScaleCause::BehindFirst {
+        let but = if it.cause == ScaleCause::AfterFirstOp {
             "and no scale after this op"
         } else {
             "but adjusts later ops by the old scale"
@@ -214,7 +214,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
                 return Some(Fix { title, applicability: Applicability::Safe, edits });
             }
             ScaleCause::Lowered | ScaleCause::Unwritten | ScaleCause::Integers => return None,
-            ScaleCause::Raised | ScaleCause::BehindFirst => {}
+            ScaleCause::Raised | ScaleCause::AfterFirstOp => {}
         }
         let title = match it.raised.as_slice() {
             [one] => format!("Adjust the scale of {}", ir.value_text(one.value)),
