@@ -13,10 +13,10 @@
 //! Each statement with fewer independent rows than variables gets a row outside the span of its
 //! rows: the products with a basis of the orthogonal complement are nonnegative, and their sum is
 //! at least 1. Coefficients are integers from 0 to [`MAX_COEFFICIENT`]; the multipliers are
-//! rational. If there is no row, the search space grows ([`SEARCH_SPACES`]): statements may be shifted by
-//! multiples of the sizes, and loops may run backwards, with the difference of two integers as a
-//! coefficient. In the end, statements in few loops may get their independent rows later
-//! ([`directions`]).
+//! rational. If there is no row, the search space grows ([`SEARCH_SPACES`]): statements may be
+//! shifted by multiples of the sizes, and loops may run backwards, with the difference of two
+//! integers as a coefficient. In the end, statements in few loops may get their independent rows
+//! later ([`directions`]).
 //!
 //! *Sizes.* Large constants are replaced by parameters: `b = p + (b - p)` with p at least
 //! [`MIN_SIZE`]. So coefficients are small, and the row does not depend on the size. The polyhedron
