@@ -59,7 +59,7 @@ pub(crate) enum CodeAction {
     /// Transforms a loop.
     Loop(TransformationOffer),
     /// Applies the best schedule of the nest whose outermost loop starts at this offset; see
-    /// [`nest::best_schedule`].
+    /// [`nest::best_schedule_edits`].
     Schedule(usize),
     /// Suppresses a diagnostic by a comment.
     Allow(Fix, Diagnostic),
