@@ -20,7 +20,8 @@
 //!
 //! # Laws
 //!
-//! 1. Every returned placement is legal according to [`evaluate::legal`] on the original instance.
+//! 1. Every returned placement is legal according to [`evaluate::is_legal`] on the original
+//!    instance.
 //! 2. `lower_bound <= optimum <= cost`, and [`Optimality::Optimal`] exactly if they are equal.
 //! 3. No site of a placement is useless: after the removal of any single site, the placement is not
 //!    legal.

@@ -20,15 +20,17 @@
 //! position among n ops, plus the number of affected operands, uses and nested ops.
 //!
 //! ```
-//! use noisy_syntax::rewrite::{Builder, NewOp, Point};
+//! use noisy_syntax::rewrite::{Builder, InsertionPoint, NewOp};
 //! use noisy_syntax::{Ir, Type, print};
 //!
 //! let mut ir = Ir::new();
-//! let top = Point::End(ir.top());
-//! let (_, body) = Builder::new(&mut ir, top).func("f", &[Type::NOISY, Type::NOISY],
-//! &[Type::NOISY]); let args = ir.block(body).args.clone(); let mut builder = Builder::new(&mut ir,
-//! Point::End(body)); let sum =
-//! builder.value(NewOp::new("noisy.add").operands(&args).results(&[Type::NOISY]));
+//! let top = InsertionPoint::End(ir.top_block());
+//! let inputs = [Type::NOISY, Type::NOISY];
+//! let (_, body) = Builder::new(&mut ir, top).insert_func("f", &inputs, &[Type::NOISY]);
+//! let args = ir.block(body).args.clone();
+//! let mut builder = Builder::new(&mut ir, InsertionPoint::End(body));
+//! let add = NewOp::new("noisy.add").operands(&args).results(&[Type::NOISY]);
+//! let sum = builder.insert_value(add);
 //! builder.insert(NewOp::new("func.return").operands(&[sum]));
 //!
 //! assert_eq!(ir.verify(), []);
