@@ -10,8 +10,8 @@
 //! - Every request is answered once: a panicking handler with an internal error, a cancelled one
 //!   (by `tower_lsp`) with -32800, an unknown one with -32601, even if its name starts with `$/`.
 //!   Before `initialize` all others are answered with -32002, and after `shutdown` all with -32600.
-//! - Answers that handlers write as text ([`Server::json_answer`]) bypass `tower_lsp`, which would build
-//!   a tree of JSON values for each. This service cancels them on `$/cancelRequest`.
+//! - Answers that handlers write as text ([`Server::json_answer`]) bypass `tower_lsp`, which would
+//!   build a tree of JSON values for each. This service cancels them on `$/cancelRequest`.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
