@@ -222,7 +222,7 @@ impl SparseForward for CiphertextAnalysis {
         if given.is_some_and(|it| it.ciphertext == Ciphertext::Unknown) {
             return CiphertextFact::unknown();
         }
-        let written = given.map_or(NumberSources::SAME, |it| it.annotated);
+        let written = given.map_or(NumberSources::INFERRED, |it| it.annotated);
         let given = given.and_then(|it| Some((it.ciphertext.level()?, it.ciphertext.dimension()?)));
         let (level, dimension) = given.unwrap_or((Level::Used(0), Dimension::Known(2)));
         let dimension = self.dimension_by_type(ir, value, dimension);
@@ -279,7 +279,7 @@ impl SparseForward for CiphertextAnalysis {
         // annotation then depend on the order of its visits.
         let level_from = if level < next_level { taken.annotated } else { joined.annotated };
         let is_wider = dimension < next_dimension;
-        let dimension_from = if is_wider { NumberSources::OPEN } else { joined.annotated };
+        let dimension_from = if is_wider { NumberSources::UNCHECKED } else { joined.annotated };
         let written =
             NumberSources { level: level_from.level, dimension: dimension_from.dimension };
         CiphertextFact {
@@ -323,7 +323,7 @@ fn annotated_number_sources(
     let mut plain = known().filter(|it| it.ciphertext == Ciphertext::Plain);
     let mut out = if result == Ciphertext::Plain {
         let is_hidden = has_hidden_secretness(ir, op) || known().any(is_fresh);
-        if is_hidden { NumberSources::FRESH } else { NumberSources::SAME }
+        if is_hidden { NumberSources::FRESH } else { NumberSources::INFERRED }
     } else if plain.any(is_fresh) {
         NumberSources::FRESH
     } else {

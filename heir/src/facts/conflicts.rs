@@ -24,7 +24,7 @@ use crate::ops::rules;
 use crate::text::types;
 use noisy_dataflow::flow::{self, Flow};
 
-/// The numbers of a value, open where its uses disagree.
+/// Returns the sources of the numbers of a value; unchecked where its uses disagree.
 pub(crate) fn conflicting_numbers(
     ir: &Ir,
     value: Value,
@@ -43,7 +43,7 @@ pub(crate) fn conflicting_numbers(
         Ciphertext::Bottom | Ciphertext::Unknown => return out,
     };
     if is_passed_at_other_level(ir, value, of) {
-        return NumberSources::OPEN;
+        return NumberSources::UNCHECKED;
     }
     if !matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).regions.is_empty()) {
         out = plaintext::numbers_raised_by_plaintexts(ir, value, of, source);

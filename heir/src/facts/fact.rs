@@ -55,8 +55,8 @@ pub(crate) enum NumberSource {
 
 impl NumberSource {
     /// Leaves the number unchecked if a condition holds.
-    pub(crate) fn set_unchecked_if(&mut self, is_open: bool) {
-        if is_open {
+    pub(crate) fn set_unchecked_if(&mut self, condition: bool) {
+        if condition {
             *self = NumberSource::Unchecked;
         }
     }
@@ -71,8 +71,8 @@ pub(crate) struct NumberSources {
 
 impl NumberSources {
     pub(crate) const FRESH: NumberSources = NumberSources::both(NumberSource::Fresh);
-    pub(crate) const SAME: NumberSources = NumberSources::both(NumberSource::Inferred);
-    pub(crate) const OPEN: NumberSources = NumberSources::both(NumberSource::Unchecked);
+    pub(crate) const INFERRED: NumberSources = NumberSources::both(NumberSource::Inferred);
+    pub(crate) const UNCHECKED: NumberSources = NumberSources::both(NumberSource::Unchecked);
 
     const fn both(number: NumberSource) -> Self {
         Self { level: number, dimension: number }
@@ -159,7 +159,7 @@ impl From<Ciphertext> for CiphertextFact {
     fn from(ciphertext: Ciphertext) -> Self {
         let written = match ciphertext {
             Ciphertext::Bottom => NumberSources::default(),
-            _ => NumberSources::SAME,
+            _ => NumberSources::INFERRED,
         };
         CiphertextFact { ciphertext, annotated: written }
     }
@@ -167,7 +167,7 @@ impl From<Ciphertext> for CiphertextFact {
 
 impl Domain for CiphertextFact {
     fn unknown() -> Self {
-        CiphertextFact { ciphertext: Ciphertext::Unknown, annotated: NumberSources::OPEN }
+        CiphertextFact { ciphertext: Ciphertext::Unknown, annotated: NumberSources::UNCHECKED }
     }
 
     fn widened(&self, next: Self) -> Self {

@@ -361,12 +361,11 @@ impl CiphertextFacts {
     /// Returns the level of a ciphertext, or the level at which a plaintext is needed, in levels
     /// used; `None` if there is none, or it is unknown or not checked.
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let written = self.number_sources(value).level;
+        let source = self.number_sources(value).level;
         let of = |it: Value| self.with_checked_level(it);
         let wanted = || plaintext::encoded_level(ir, value, &of, &|it| self.encoded_level(ir, it));
-        let level = self.checked(ir, value, written, Ciphertext::level, wanted)?;
-        self.used_levels(ir, value, level)
-            .filter(|&it| it == 0 || written == NumberSource::Inferred)
+        let level = self.checked(ir, value, source, Ciphertext::level, wanted)?;
+        self.used_levels(ir, value, level).filter(|&it| it == 0 || source == NumberSource::Inferred)
     }
 
     /// Returns true if a type is that of a ciphertext of a scheme or a library, after lowering.
@@ -386,28 +385,28 @@ impl CiphertextFacts {
     /// Returns the dimension of a ciphertext, or of the ciphertexts that a plaintext is combined
     /// with; `None` if it is unknown or not checked.
     pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let written = self.number_sources(value).dimension;
+        let source = self.number_sources(value).dimension;
         let wanted =
             || plaintext::combined_dimension(ir, value, &|it| self.with_checked_dimension(it));
-        match self.checked(ir, value, written, Ciphertext::dimension, wanted)? {
+        match self.checked(ir, value, source, Ciphertext::dimension, wanted)? {
             Dimension::Assumed => Some(2),
-            Dimension::Known(n) => (n == 2 || written == NumberSource::Inferred).then_some(n),
+            Dimension::Known(n) => (n == 2 || source == NumberSource::Inferred).then_some(n),
             Dimension::Unknown => None,
         }
     }
 
-    /// A number of a ciphertext, or the one that is wanted of a plaintext; `None` if it is not
-    /// checked.
+    /// Returns a number of a ciphertext, or the number that uses need of a plaintext; `None` if it
+    /// is not checked.
     fn checked<T>(
         &self,
         ir: &Ir,
         value: Value,
-        written: NumberSource,
+        source: NumberSource,
         number: fn(Ciphertext) -> Option<T>,
         wanted: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
         match self.ciphertext(value) {
-            _ if written == NumberSource::Unchecked => None,
+            _ if source == NumberSource::Unchecked => None,
             Ciphertext::Plain if plaintext::is_encodable(ir, value) => wanted(),
             it => number(it),
         }

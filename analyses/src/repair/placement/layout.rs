@@ -264,11 +264,11 @@ pub(super) fn insert_after_definition(program: &Program, value: Value, line: &st
 
 /// Returns the insertion of a line after an offset, or within its line if other text follows.
 fn insert_after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
-    let (rest, newline) = program.source().rest_of_line(at);
+    let (rest, _) = program.source().rest_of_line(at);
     let trimmed = rest.trim_start();
     if trimmed.is_empty() || trimmed.starts_with("//") {
         let end = at + rest.len();
-        let newline = if newline.is_empty() { "\n" } else { newline };
+        let newline = program.source().newline(at);
         return TextEdit { range: end..end, text: format!("{newline}{indent}{line}") };
     }
     let space = if rest.starts_with([' ', '\t']) { "" } else { " " };

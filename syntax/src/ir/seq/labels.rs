@@ -14,7 +14,7 @@ fn is_label(ir: &Ir, op: Op) -> bool {
 }
 
 /// The first label of a subtree on the way forward, or on the way back.
-fn first_on_way<const FORWARD: bool>(ir: &Ir, mut at: Op) -> Op {
+fn first_label_on_way<const FORWARD: bool>(ir: &Ir, mut at: Op) -> Op {
     loop {
         let Link { left, right, .. } = *link(ir, at);
         let (before, after) = if FORWARD { (left, right) } else { (right, left) };
@@ -33,7 +33,7 @@ fn nearest<const FORWARD: bool>(ir: &Ir, mut at: Op) -> Option<Op> {
     loop {
         let from = beyond::<FORWARD>(ir, at);
         if has_label(ir, from) {
-            return Some(first_on_way::<FORWARD>(ir, from));
+            return Some(first_label_on_way::<FORWARD>(ir, from));
         }
         at = outside::<FORWARD>(ir, at)?;
         if is_label(ir, at) {
@@ -50,7 +50,7 @@ pub(crate) fn label_at_or_before(ir: &Ir, op: Op) -> Option<Op> {
 /// The first label of a region.
 pub(crate) fn first_label(ir: &Ir, region: Region) -> Option<Op> {
     let root = root_of(ir, region);
-    has_label(ir, root).then(|| first_on_way::<true>(ir, root))
+    has_label(ir, root).then(|| first_label_on_way::<true>(ir, root))
 }
 
 /// The first label after this item.
