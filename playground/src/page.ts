@@ -50,11 +50,22 @@ let providers: monaco.IDisposable[] = [];
 /** The texts that the server has. */
 const sent = new Set<monaco.editor.ITextModel>();
 
-function banner(text: string, again = false): void {
+/** Subject of the banner: a start of the server, a shorter text or an edit takes back its own text only. */
+type Subject = "server" | "length" | "event";
+let subject: Subject | undefined;
+
+function banner(about: Subject, text: string, again = false): void {
+  subject = about;
   const it = element("banner");
   it.hidden = text === "";
   it.querySelector("span")!.textContent = text;
   element("again").hidden = !again;
+}
+
+function takeBack(about: Subject): void {
+  if (subject === about) {
+    banner(about, "");
+  }
 }
 
 const status = (text: string): void => {
@@ -127,7 +138,7 @@ let hasStarted = false;
 
 function started(): void {
   hasStarted = true;
-  banner("");
+  takeBack("server");
   status("checked");
   providers.forEach((it) => {
     it.dispose();
@@ -160,6 +171,7 @@ function ended(why: string, again: boolean): void {
   status(again ? "starting again" : "no server");
   const hasWebAssembly = typeof WebAssembly === "object";
   banner(
+    "server",
     again
       ? `The server stopped (${why}) and is restarted. Your text is kept.`
       : `There is no server: ${why}. Your text is kept. ${
@@ -173,9 +185,6 @@ function ended(why: string, again: boolean): void {
   );
 }
 
-/** The banner says that a text is too long. */
-let isTooLong = false;
-
 /** Has the server hold a text, or let go of one that is too long. */
 function send(model: monaco.editor.ITextModel): void {
   const uri = model.uri.toString();
@@ -184,16 +193,13 @@ function send(model: monaco.editor.ITextModel): void {
       client.notify("textDocument/didClose", { textDocument: { uri } });
     }
     show({ uri, diagnostics: [] });
-    isTooLong = true;
     banner(
+      "length",
       `The text has more than ${String(MOST / 1e6)} million characters: too many for a browser. Use noisy-check for it.`,
     );
     return;
   }
-  if (isTooLong) {
-    isTooLong = false;
-    banner("");
-  }
+  takeBack("length");
   if (client.isRunning && !sent.has(model)) {
     sent.add(model);
     client.notify("textDocument/didOpen", {
@@ -209,6 +215,7 @@ function send(model: monaco.editor.ITextModel): void {
 
 for (const model of [program, settings]) {
   model.onDidChangeContent((event) => {
+    takeBack("event");
     if (!sent.has(model) || model.getValueLength() > MOST) {
       send(model);
     } else {
@@ -301,7 +308,7 @@ function notified(method: string, params: unknown): void {
   } else if (method === "window/showMessage") {
     const { type, message } = params as { type: number; message: string };
     if (type <= 2) {
-      banner(message);
+      banner("event", message);
     } else {
       status(message);
     }
@@ -360,7 +367,7 @@ async function preview(edit: lsp.WorkspaceEdit, title: string): Promise<boolean>
     return false;
   }
   if (program.getVersionId() !== version) {
-    banner("The program has changed meanwhile, so nothing was applied.");
+    banner("event", "The program has changed meanwhile, so nothing was applied.");
     return false;
   }
   editor.pushUndoStop();
@@ -401,6 +408,7 @@ async function share(): Promise<void> {
   const hash = await fragment({ program: program.getValue(), settings: settings.getValue() });
   if (hash.length > LONGEST) {
     banner(
+      "event",
       `The program is too long for a link (${String(hash.length)} characters, ${String(LONGEST)} at most).`,
     );
     return;
@@ -465,12 +473,14 @@ async function open(): Promise<void> {
         ? error.message
         : "a part of it is missing or changed";
     const isEmpty = program.getValueLength() === 0;
+    if (isEmpty) {
+      choose(wanted ?? "");
+    }
     banner(
+      "event",
       `This link is damaged (${why}), so ${isEmpty ? "an example is shown" : "your text is kept"}. Ask for the link again.`,
     );
-    if (!isEmpty) {
-      return;
-    }
+    return;
   }
   choose(wanted ?? "");
 }

@@ -19,6 +19,7 @@ import {
   open,
   pictures,
   plain,
+  pointAt,
   project,
   quickFix,
   soon,
@@ -242,8 +243,7 @@ async function run() {
     await shots("hover", {}, async () => {
       await page.mouse.move(5, 5);
       await hover.waitFor({ state: "hidden" });
-      await op.hover();
-      await hover.waitFor();
+      await pointAt(page, op, hover);
     });
     await soon(async () => {
       const told = plain(await hover.first().innerText());

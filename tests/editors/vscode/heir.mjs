@@ -9,13 +9,13 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import {
-  appears,
   editorText,
   eventually,
   main,
   open,
   pictures,
   plain,
+  pointAt,
   project,
   quickFix,
   root,
@@ -99,10 +99,8 @@ async function run() {
 
   await step("the hover tells where the numbers come from", async () => {
     const hover = page.locator(".monaco-hover", { hasText: "level 0, 2 of 3 levels used" });
-    await eventually("a hover", async () => {
-      await definition("%11").locator("span", { hasText: "mgmt.modreduce" }).last().hover();
-      return appears(hover.first());
-    });
+    const op = definition("%11").locator("span", { hasText: "mgmt.modreduce" }).last();
+    await pointAt(page, op, hover.first());
     await soon(async () => {
       const text = plain(await hover.first().innerText());
       assert.match(text, /2 polynomials, scale 2\^45/);

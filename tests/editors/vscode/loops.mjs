@@ -17,6 +17,7 @@ import {
   open,
   pictures,
   plain,
+  pointAt,
   root,
   soon,
   step,
@@ -48,9 +49,9 @@ async function run() {
   });
 
   await step("hover on a loop shows the table of what it carries", async () => {
-    await inLine("affine.for").locator("span", { hasText: "affine.for" }).last().hover();
     const hover = page.locator(".monaco-hover:visible").first();
-    await hover.locator("table").first().waitFor();
+    const loop = inLine("affine.for").locator("span", { hasText: "affine.for" }).last();
+    await pointAt(page, loop, hover.locator("table").first());
     await soon(async () => {
       const said = plain(await hover.innerText());
       assert.match(said, /from line/);

@@ -18,6 +18,7 @@ import {
   newPage,
   pictures,
   plain,
+  pointAt,
   quickFix,
   root,
   scratch,
@@ -92,8 +93,8 @@ async function run() {
       soon(async () => assert.match(await text(), /\[0, 24\]/)),
     );
     await step("a hover tells the noise", async () => {
-      await line("%5").getByText("noisy.mul").first().hover();
-      await page.locator(".monaco-hover", { hasText: "noise may reach 48" }).first().waitFor();
+      const hover = page.locator(".monaco-hover", { hasText: "noise may reach 48" }).first();
+      await pointAt(page, line("%5").getByText("noisy.mul").first(), hover);
       await shot("web-hover");
       await page.mouse.move(5, 5);
     });

@@ -91,6 +91,15 @@ export function appears(element, patience = 3000) {
   );
 }
 
+/** Points at `target` until `hover` is there: a hint or a lens that comes late moves the text away from the pointer. */
+export function pointAt(page, target, hover) {
+  return eventually("a hover", async () => {
+    await page.mouse.move(5, 5);
+    await target.hover();
+    return appears(hover);
+  });
+}
+
 /** Whether there is a process of that number. */
 export function isAlive(pid) {
   try {
