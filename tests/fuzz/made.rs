@@ -1,9 +1,9 @@
-//! Checks the laws on a fixed set of inputs: the corpus, and mutations of it that use the words of
-//! a dictionary and a random generator with a fixed seed. The inputs of libFuzzer depend on the
-//! addresses of the code and so on the build; these inputs do not.
+//! Makes a fixed set of inputs: mutations of the corpus that use the words of a dictionary and a
+//! random generator with a fixed seed. The inputs that libFuzzer makes depend on the addresses of
+//! the code and so on the build; these inputs do not.
 //!
-//! Usage: `fixed CORPUS WORDS [INPUTS]`, where `INPUTS` is the number of mutated inputs per target
-//! (20,000).
+//! Usage: `made CORPUS WORDS OUT [INPUTS]`, where `INPUTS` is the number of inputs per target
+//! (20,000). A folder of `OUT` per folder of `CORPUS` receives them.
 use std::path::Path;
 use std::{fs, io};
 
@@ -88,39 +88,20 @@ fn made(random: &mut Random, inputs: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
 
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, dictionary, rest @ ..] = arguments.as_slice() else {
-        return Err(io::Error::other("usage: fixed CORPUS WORDS [INPUTS]"));
+    let [folder, dictionary, out, rest @ ..] = arguments.as_slice() else {
+        return Err(io::Error::other("usage: made CORPUS WORDS OUT [INPUTS]"));
     };
     let n = rest.first().map_or(Ok(20_000), |it| it.parse::<usize>()).map_err(io::Error::other)?;
     let words = words(&fs::read_to_string(dictionary)?);
-    let targets: [(&str, fn(&[u8])); 3] =
-        [("read", noisy_fuzz::read), ("edit", noisy_fuzz::edit), ("print", noisy_fuzz::print)];
-    for (name, law) in targets {
-        let inputs = corpus(&Path::new(folder).join(name))?;
-        for it in &inputs {
-            law(it);
-        }
+    for target in fs::read_dir(folder)? {
+        let target = target?;
+        let inputs = corpus(&target.path())?;
+        let out = Path::new(out).join(target.file_name());
+        fs::create_dir_all(&out)?;
         let mut random = Random(1);
-        for _ in 0..n {
-            let input = made(&mut random, &inputs, &words);
-            // A violated law panics, and the input is saved.
-            let kept = KeptIfPanicking(&input);
-            law(&input);
-            drop(kept);
+        for number in 0..n {
+            fs::write(out.join(number.to_string()), made(&mut random, &inputs, &words))?;
         }
-        println!("{name}: {} kept inputs and {n} made from them", inputs.len());
     }
     Ok(())
-}
-
-/// Writes an input to `broken/fixed` if dropped by a panic.
-struct KeptIfPanicking<'a>(&'a [u8]);
-
-impl Drop for KeptIfPanicking<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let written = fs::create_dir_all("broken").and_then(|()| fs::write("broken/fixed", self.0));
-            eprintln!("the input: broken/fixed ({written:?})");
-        }
-    }
 }
