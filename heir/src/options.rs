@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::real_range::RealRange;
 
 /// Options of HEIR that the text of a program does not contain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema,
+)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HeirOptions {
     /// Levels that a ciphertext may use between bootstraps, at least 1, like HEIR's `level-budget`.
@@ -42,8 +43,7 @@ pub struct HeirOptions {
 /// (`ckks_cost_model.cxx` in that project); a product with a plaintext is assumed to take half as
 /// long as one of ciphertexts. They are good for comparing programs; for the time on your machine,
 /// measure the operations there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OperationLatency {
     /// A sum, a difference or a negation.
@@ -77,8 +77,7 @@ impl Default for OperationLatency {
 }
 
 /// A noise model of HEIR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, schemars::JsonSchema)]
 pub enum NoiseModelName {
     /// BGV, bounds of coefficients on average.
     #[serde(rename = "bgv-noise-kpz21")]

@@ -69,7 +69,6 @@ impl From<RealRange> for [f64; 2] {
     }
 }
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for RealRange {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "RealRange".into()

@@ -48,8 +48,9 @@ pub use self::calls::LiveCalls;
 pub(super) use self::weight::{UNIT, Weights};
 
 /// The cost of a placement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
     /// Executions: a site in a loop costs its trip count, a site in a branch its share.

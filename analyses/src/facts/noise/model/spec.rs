@@ -26,8 +26,7 @@ use super::pattern::TypePattern;
 use super::{Bits, Carriers, GrowthRule, NoiseModel};
 
 /// The noise model: the growth of noise, the budget, and the op that lowers noise.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSpec {
     /// The noise of a fresh value: of the result of an encoding op, and of function arguments
@@ -46,8 +45,7 @@ pub struct ModelSpec {
 }
 
 /// The op that is inserted to lower noise.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InsertSpec {
     /// The full name of the op. Its row in `ops` has the growth `reset`.
@@ -62,8 +60,7 @@ pub struct InsertSpec {
 }
 
 /// The rule that gives the noise of an op's results from that of its operands.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrowthRow {
     /// The kind of growth.
@@ -88,8 +85,9 @@ pub struct GrowthRow {
 }
 
 /// The kinds of growth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum GrowthKind {
     /// New noise, for any operands.
