@@ -96,7 +96,7 @@ struct PackFile<K> {
 #[derive(Debug, Deserialize, Serialize)]
 struct CachedFile {
     /// Hash of the text.
-    #[serde(with = "digits")]
+    #[serde(with = "hex::serde")]
     text: Hash,
     /// Stamp of the file at the time of reading, if settled.
     stamp: Option<Stamp>,
@@ -235,14 +235,14 @@ impl Cache {
         let entry = || {
             let off = format!("{silenced:?}");
             let hash = hash(&[&self.base, settings.to_toml().as_bytes(), off.as_bytes()]);
-            (Arc::clone(settings), hex(&hash).into())
+            (Arc::clone(settings), hex::encode(hash).into())
         };
         contexts.entry(key).or_insert_with(entry).1.clone()
     }
 
     fn file(&self, folder: &Path) -> PathBuf {
         let name = hash(&[&self.base, folder.as_os_str().as_encoded_bytes()]);
-        self.folder.join(hex(&name)).with_extension("json")
+        self.folder.join(hex::encode(name)).with_extension("json")
     }
 
     /// Reads the pack of a folder; `None` if it is missing or belongs to another build.
@@ -429,50 +429,4 @@ fn hash(parts: &[&[u8]]) -> Hash {
         hash.update(it);
     }
     hash.finalize().into()
-}
-
-fn hex(hash: &Hash) -> String {
-    let digits = hash.iter().flat_map(|it| [it >> 4, it & 15]);
-    digits.filter_map(|it| char::from_digit(u32::from(it), 16)).collect()
-}
-
-/// Serializes a hash as hexadecimal digits.
-mod digits {
-    use std::fmt;
-
-    use serde::de::{Deserializer, Error, Unexpected, Visitor};
-    use serde::ser::Serializer;
-
-    use super::{Hash, hex};
-
-    pub(super) fn serialize<S: Serializer>(hash: &Hash, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&hex(hash))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Hash, D::Error> {
-        from.deserialize_str(Digits)
-    }
-
-    struct Digits;
-
-    impl Visitor<'_> for Digits {
-        type Value = Hash;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("64 hexadecimal digits")
-        }
-
-        fn visit_str<E: Error>(self, text: &str) -> Result<Hash, E> {
-            let wrong = || E::invalid_value(Unexpected::Str(text), &self);
-            let digit = |it: u8| char::from(it).to_digit(16).ok_or_else(wrong);
-            let mut hash = Hash::default();
-            if text.len() != 2 * hash.len() {
-                return Err(wrong());
-            }
-            for (byte, it) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-                *byte = (digit(it[0])? << 4 | digit(it[1])?) as u8;
-            }
-            Ok(hash)
-        }
-    }
 }
