@@ -11,7 +11,6 @@ use super::flags::{self, Flag};
 use super::manager::{ManagerSettings, PassSet};
 use super::pipeline::Pipeline;
 use super::{EarlyExit, OptRun, RunGoal};
-use crate::actions::Actions;
 use crate::pass::OptionKind;
 use crate::passes;
 use crate::timing::TimingFormat;
@@ -19,6 +18,7 @@ use crate::timing::TimingFormat;
 impl OptRun {
     pub(super) fn from_args(args: &[String]) -> Result<Self, EarlyExit> {
         let wrong = |it: String| EarlyExit::InvalidArguments(format!("noisy-opt: {it}"));
+        let invalid = |it: String| EarlyExit::InvalidArguments(format!("error: {it}"));
         let flags = flags::parse(args, &|it| passes::find(it).is_some()).map_err(wrong)?;
         let mut run = OptRun {
             input: "-".to_owned(),
@@ -34,27 +34,12 @@ impl OptRun {
                 verify_each: true,
                 ..ManagerSettings::default()
             },
-            allow_unregistered: false,
-            verify_diagnostics: false,
-            split_at: None,
-            dump_pipeline: false,
-            timing: None,
-            statistics: false,
-            no_implicit_module: false,
-            is_reproducer: false,
-            crash_reproducer: None,
             is_threaded: true,
-            actions: Actions::default(),
-            prints_counters: false,
-            goal: RunGoal::Transform,
-            is_in_place: false,
-            keeps_source: false,
-            replay: None,
             is_forced: flags.iter().any(|it| it.name == "force" && it.is_on()),
+            ..OptRun::default()
         };
         let mut display = TimingFormat { is_list: false, is_json: false };
         let mut has_timing = false;
-        let mut is_threaded = true;
         let (mut text, mut has_passes, mut n_inputs) = (None, false, 0);
         for flag in &flags {
             let value = flag.value.clone().unwrap_or_default();
@@ -78,7 +63,7 @@ impl OptRun {
                 "verify-each" => run.settings.verify_each = flag.is_on(),
                 "dump-pass-pipeline" => run.dump_pipeline = flag.is_on(),
                 "pass-pipeline" => text = Some(value),
-                "mlir-disable-threading" => is_threaded = !flag.is_on(),
+                "mlir-disable-threading" => run.is_threaded = !flag.is_on(),
                 "arguments-may-alias" => {
                     run.settings.aliasing.arguments_may_alias = flag.is_on();
                 }
@@ -111,20 +96,10 @@ impl OptRun {
                     if value != "-" && !run.is_forced {
                         check_replaceable(Path::new(&value), FileKind::Text).map_err(wrong)?;
                     }
-                    run.actions
-                        .log_to(&value)
-                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
+                    run.actions.log_to(&value).map_err(invalid)?;
                 }
-                "log-mlir-actions-filter" => {
-                    run.actions
-                        .filter_log(&value)
-                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
-                }
-                "mlir-debug-counter" => {
-                    run.actions
-                        .add_counters(&value)
-                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
-                }
+                "log-mlir-actions-filter" => run.actions.filter_log(&value).map_err(invalid)?,
+                "mlir-debug-counter" => run.actions.add_counters(&value).map_err(invalid)?,
                 "mlir-print-debug-counter" => run.prints_counters = flag.is_on(),
                 "in-place" => run.is_in_place = flag.is_on(),
                 "keep-source" => run.keeps_source = flag.is_on(),
@@ -141,9 +116,7 @@ impl OptRun {
                     has_passes = true;
                     let options =
                         info.parse_options(&value).map_err(EarlyExit::InvalidArguments)?;
-                    run.pipeline
-                        .add(info, options)
-                        .map_err(|it| EarlyExit::InvalidArguments(format!("error: {it}")))?;
+                    run.pipeline.add(info, options).map_err(invalid)?;
                 }
             }
         }
@@ -157,14 +130,14 @@ impl OptRun {
             }
             run.pipeline = parse_pipeline(&text)?;
         }
-        if run.settings.print_ir.is_module_scope && is_threaded {
+        if run.settings.print_ir.is_module_scope && run.is_threaded {
             return Err(EarlyExit::InvalidArguments(
                 "IR print for module scope can't be setup on a pass-manager without disabling \
                  multi-threading first."
                     .to_owned(),
             ));
         }
-        if run.settings.keeps_before && is_threaded && run.crash_reproducer.is_some() {
+        if run.settings.keeps_before && run.is_threaded && run.crash_reproducer.is_some() {
             return Err(EarlyExit::InvalidArguments(
                 "Local crash reproduction can't be setup on a pass-manager without disabling \
                  multi-threading first."
@@ -188,8 +161,7 @@ impl OptRun {
             ));
         }
         run.settings.keeps_before &= run.crash_reproducer.is_some();
-        run.is_threaded = is_threaded;
-        run.settings.n_threads = if is_threaded { n_cores() } else { 0 };
+        run.settings.n_threads = if run.is_threaded { n_cores() } else { 0 };
         run.timing = has_timing.then_some(display);
         Ok(run)
     }

@@ -20,136 +20,135 @@ pub struct Flag {
 enum FlagValue {
     /// Nothing, or `=true` and `=false`.
     Bool,
-    /// A value, after `=` or as the next argument.
-    Value,
-    /// An optional value after `=`.
-    Optional,
+    /// A value, after `=` or as the next argument. The help shows this placeholder for it.
+    Value(&'static str),
+    /// An optional value after `=`, with its placeholder.
+    Optional(&'static str),
 }
 
 /// The flags of the tool, without those of passes: name, kind of value, help text.
-const FLAGS: &[(&str, FlagValue, &str)] = &[
-    ("allow-unregistered-dialect", FlagValue::Bool, "Allow ops of unknown dialects"),
-    ("bisect", FlagValue::Value, "Find the first step after which COMMAND fails on the program"),
-    ("bisect-limit", FlagValue::Value, "Stop after N steps (pass runs and rewrites)"),
-    ("dump-pass-pipeline", FlagValue::Bool, "Print the pipeline that will be run, on stderr"),
-    (
-        "force",
-        FlagValue::Bool,
-        "Replace an output file even if it is of another kind, such as a program",
-    ),
-    ("h", FlagValue::Bool, "Print this help, like --help"),
-    ("help", FlagValue::Bool, "Print this help"),
-    ("in-place", FlagValue::Bool, "Write the output over the input"),
-    (
-        "keep-source",
-        FlagValue::Bool,
-        "Edit the source instead of printing the program again: unchanged ops keep their text, names and comments",
-    ),
-    ("list-passes", FlagValue::Bool, "Print the registered passes and exit"),
-    (
-        "mlir-debug-counter",
-        FlagValue::Value,
-        "Comma separated list of debug counter skip and count arguments",
-    ),
-    ("mlir-disable-threading", FlagValue::Bool, "Read, verify and run passes on one thread"),
-    ("mlir-output-format", FlagValue::Value, "Format of timing data: text or json"),
-    ("mlir-print-assume-verified", FlagValue::Bool, "Skip verification when printing custom forms"),
-    (
-        "mlir-print-debug-counter",
-        FlagValue::Bool,
-        "Print out debug counter information after all counters have been accumulated",
-    ),
-    (
-        "mlir-print-debuginfo",
-        FlagValue::Bool,
-        "Print the locations of ops and block arguments: loc(..)",
-    ),
-    ("mlir-print-ir-after", FlagValue::Value, "Print IR after specified passes"),
-    ("mlir-print-ir-after-all", FlagValue::Bool, "Print IR after each pass"),
-    (
-        "mlir-print-ir-after-change",
-        FlagValue::Bool,
-        "When printing the IR after a pass, only print if the IR changed",
-    ),
-    (
-        "mlir-print-ir-after-failure",
-        FlagValue::Bool,
-        "When printing the IR after a pass, only print if the pass failed",
-    ),
-    (
-        "mlir-print-ir-diff",
-        FlagValue::Bool,
-        "When printing the IR after a pass, print its changes as a unified diff",
-    ),
-    ("mlir-print-ir-before", FlagValue::Value, "Print IR before specified passes"),
-    ("mlir-print-ir-before-all", FlagValue::Bool, "Print IR before each pass"),
-    (
-        "mlir-print-ir-module-scope",
-        FlagValue::Bool,
-        "When printing IR, always print the top-level operation",
-    ),
-    (
-        "arguments-may-alias",
-        FlagValue::Bool,
-        "Assume that memref arguments and globals may share elements",
-    ),
-    ("mlir-print-local-scope", FlagValue::Bool, "Print with local scope and inline information"),
-    ("mlir-print-op-generic", FlagValue::Bool, "Print the generic op form"),
-    ("mlir-timing", FlagValue::Bool, "Display execution times"),
-    ("mlir-timing-display", FlagValue::Value, "Display method for timing data: list or tree"),
-    ("mlir-pass-statistics", FlagValue::Bool, "Display the statistics of each pass"),
-    (
-        "mlir-pass-statistics-display",
-        FlagValue::Value,
-        "Display method for pass statistics: list or pipeline",
-    ),
-    (
-        "mlir-pass-pipeline-crash-reproducer",
-        FlagValue::Value,
-        "Write a reproducer to the given file if a pass fails",
-    ),
-    (
-        "mlir-pass-pipeline-local-reproducer",
-        FlagValue::Bool,
-        "Write a reproducer of the failing pass only",
-    ),
-    (
-        "no-implicit-module",
-        FlagValue::Bool,
-        "Disable implicit addition of a top-level module op during parsing",
-    ),
-    (
-        "log-actions-to",
-        FlagValue::Value,
-        "Log action execution to a file, or stdout if '-' is passed",
-    ),
-    (
-        "log-mlir-actions-filter",
-        FlagValue::Value,
-        "Log only actions on ops at these locations: file, file:line or file:line:column, separated by commas",
-    ),
-    ("o", FlagValue::Value, "Output filename"),
-    ("pass-pipeline", FlagValue::Value, "Textual description of the pass pipeline to run"),
-    ("reduce", FlagValue::Value, "Reduce the program while COMMAND still fails, and print it"),
-    (
-        "replay",
-        FlagValue::Value,
-        "Write a page (FILE.html) or one JSON object per line (FILE.jsonl) with each step of the passes",
-    ),
-    ("run-reproducer", FlagValue::Bool, "Run the pipeline stored in the reproducer"),
-    (
-        "split-input-file",
-        FlagValue::Optional,
-        "Split the input file into pieces and process each chunk independently",
-    ),
-    (
-        "verify-diagnostics",
-        FlagValue::Optional,
-        "Check that emitted diagnostics match expected-* lines",
-    ),
-    ("verify-each", FlagValue::Bool, "Run the verifier after each transformation pass"),
-    ("version", FlagValue::Bool, "Print the version"),
-];
+const FLAGS: &[(&str, FlagValue, &str)] = {
+    use FlagValue::{Bool, Optional, Value};
+    &[
+        ("allow-unregistered-dialect", Bool, "Allow ops of unknown dialects"),
+        (
+            "bisect",
+            Value("command"),
+            "Find the first step after which COMMAND fails on the program",
+        ),
+        ("bisect-limit", Value("n"), "Stop after N steps (pass runs and rewrites)"),
+        ("dump-pass-pipeline", Bool, "Print the pipeline that will be run, on stderr"),
+        ("force", Bool, "Replace an output file even if it is of another kind, such as a program"),
+        ("h", Bool, "Print this help, like --help"),
+        ("help", Bool, "Print this help"),
+        ("in-place", Bool, "Write the output over the input"),
+        (
+            "keep-source",
+            Bool,
+            "Edit the source instead of printing the program again: unchanged ops keep their text, names and comments",
+        ),
+        ("list-passes", Bool, "Print the registered passes and exit"),
+        (
+            "mlir-debug-counter",
+            Value("counters"),
+            "Comma separated list of debug counter skip and count arguments",
+        ),
+        ("mlir-disable-threading", Bool, "Read, verify and run passes on one thread"),
+        ("mlir-output-format", Value("format"), "Format of timing data: text or json"),
+        ("mlir-print-assume-verified", Bool, "Skip verification when printing custom forms"),
+        (
+            "mlir-print-debug-counter",
+            Bool,
+            "Print out debug counter information after all counters have been accumulated",
+        ),
+        ("mlir-print-debuginfo", Bool, "Print the locations of ops and block arguments: loc(..)"),
+        ("mlir-print-ir-after", Value("passes"), "Print IR after specified passes"),
+        ("mlir-print-ir-after-all", Bool, "Print IR after each pass"),
+        (
+            "mlir-print-ir-after-change",
+            Bool,
+            "When printing the IR after a pass, only print if the IR changed",
+        ),
+        (
+            "mlir-print-ir-after-failure",
+            Bool,
+            "When printing the IR after a pass, only print if the pass failed",
+        ),
+        (
+            "mlir-print-ir-diff",
+            Bool,
+            "When printing the IR after a pass, print its changes as a unified diff",
+        ),
+        ("mlir-print-ir-before", Value("passes"), "Print IR before specified passes"),
+        ("mlir-print-ir-before-all", Bool, "Print IR before each pass"),
+        (
+            "mlir-print-ir-module-scope",
+            Bool,
+            "When printing IR, always print the top-level operation",
+        ),
+        (
+            "arguments-may-alias",
+            Bool,
+            "Assume that memref arguments and globals may share elements",
+        ),
+        ("mlir-print-local-scope", Bool, "Print with local scope and inline information"),
+        ("mlir-print-op-generic", Bool, "Print the generic op form"),
+        ("mlir-timing", Bool, "Display execution times"),
+        ("mlir-timing-display", Value("method"), "Display method for timing data: list or tree"),
+        ("mlir-pass-statistics", Bool, "Display the statistics of each pass"),
+        (
+            "mlir-pass-statistics-display",
+            Value("method"),
+            "Display method for pass statistics: list or pipeline",
+        ),
+        (
+            "mlir-pass-pipeline-crash-reproducer",
+            Value("file"),
+            "Write a reproducer to the given file if a pass fails",
+        ),
+        (
+            "mlir-pass-pipeline-local-reproducer",
+            Bool,
+            "Write a reproducer of the failing pass only",
+        ),
+        (
+            "no-implicit-module",
+            Bool,
+            "Disable implicit addition of a top-level module op during parsing",
+        ),
+        (
+            "log-actions-to",
+            Value("file"),
+            "Log action execution to a file, or stdout if '-' is passed",
+        ),
+        (
+            "log-mlir-actions-filter",
+            Value("locations"),
+            "Log only actions on ops at these locations: file, file:line or file:line:column, separated by commas",
+        ),
+        ("o", Value("file"), "Output filename"),
+        ("pass-pipeline", Value("pipeline"), "Textual description of the pass pipeline to run"),
+        ("reduce", Value("command"), "Reduce the program while COMMAND still fails, and print it"),
+        (
+            "replay",
+            Value("file"),
+            "Write a page (FILE.html) or one JSON object per line (FILE.jsonl) with each step of the passes",
+        ),
+        ("run-reproducer", Bool, "Run the pipeline stored in the reproducer"),
+        (
+            "split-input-file",
+            Optional("marker"),
+            "Split the input file into pieces and process each chunk independently",
+        ),
+        (
+            "verify-diagnostics",
+            Optional("which"),
+            "Check that emitted diagnostics match expected-* lines",
+        ),
+        ("verify-each", Bool, "Run the verifier after each transformation pass"),
+        ("version", Bool, "Print the version"),
+    ]
+};
 
 /// Returns the help text of the tool's own flags.
 pub fn help() -> String {
@@ -157,32 +156,14 @@ pub fn help() -> String {
     for (name, takes, text) in FLAGS {
         let value = match takes {
             FlagValue::Bool => "",
-            FlagValue::Value => &format!("=<{}>", placeholder(name)),
-            FlagValue::Optional => &format!("[=<{}>]", placeholder(name)),
+            FlagValue::Value(placeholder) => &format!("=<{placeholder}>"),
+            FlagValue::Optional(placeholder) => &format!("[=<{placeholder}>]"),
         };
         let dashes = if name.len() == 1 { " -" } else { "--" };
         let flag = format!("{dashes}{name}{value}");
         out += &format!("  {flag:<44} - {text}\n");
     }
     out
-}
-
-/// Returns the placeholder for the value of a flag in the help text.
-fn placeholder(flag: &str) -> &'static str {
-    match flag {
-        "bisect" | "reduce" => "command",
-        "bisect-limit" => "n",
-        "log-actions-to" | "replay" | "o" | "mlir-pass-pipeline-crash-reproducer" => "file",
-        "log-mlir-actions-filter" => "locations",
-        "mlir-debug-counter" => "counters",
-        "mlir-output-format" => "format",
-        "mlir-print-ir-after" | "mlir-print-ir-before" => "passes",
-        "mlir-timing-display" | "mlir-pass-statistics-display" => "method",
-        "pass-pipeline" => "pipeline",
-        "split-input-file" => "marker",
-        "verify-diagnostics" => "which",
-        _ => "value",
-    }
 }
 
 /// Parses the arguments, in order. `is_pass` returns true for the name of a pass.
@@ -209,7 +190,7 @@ pub fn parse(args: &[String], is_pass: &dyn Fn(&str) -> bool) -> Result<Vec<Flag
         };
         let known = FLAGS.iter().find(|it| it.0 == name);
         let value = match (known.map(|it| it.1), value) {
-            (Some(FlagValue::Value), None) => match args.next() {
+            (Some(FlagValue::Value(_)), None) => match args.next() {
                 Some(value) => Some(value.clone()),
                 None => return Err(format!("for the --{name} option: requires a value!")),
             },

@@ -59,7 +59,7 @@ enum EarlyExit {
 }
 
 /// The options of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct OptRun {
     input: String,
     output: String,
@@ -89,9 +89,10 @@ struct OptRun {
 }
 
 /// The goal of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum RunGoal {
     /// Run the passes on the program.
+    #[default]
     Transform,
     /// Find the first step after which this command fails.
     Bisect(String),

@@ -6,7 +6,7 @@ use crate::pass::{FUNCTION_ANCHOR, PassInfo, PassOptions};
 use crate::passes;
 
 /// The passes to run on each op with a certain name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Pipeline {
     /// The name of the ops on which the pipeline runs, or `any`.
     pub anchor: String,
