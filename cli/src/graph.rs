@@ -1,16 +1,12 @@
 //! `graph`: draws how noise flows through a function.
 
 use std::io;
-use std::path::Path;
 
 use noisy_analyses::{Document, PlacementVerdict, insert_reduces};
 use noisy_graph::{build_graphs, choose_function};
-use noisy_output::{FileKind, shown_line};
+use noisy_output::FileKind;
 
-use crate::file::check;
 use crate::input::args::{self, GraphFormat};
-use crate::input::setup;
-use crate::input::walk::Input;
 use crate::output::page;
 
 /// Draws a graph; returns the exit code.
@@ -29,20 +25,14 @@ pub(crate) fn run(args: &args::GraphArgs) -> io::Result<i32> {
 }
 
 fn draw(args: &args::GraphArgs) -> Result<String, String> {
-    let resolver = setup::resolver(&args.settings)?;
-    let input =
-        if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
-    let name = check::shown_input_name(&input, "<stdin>");
-    let path = input.path("<stdin>");
-    let settings = setup::settings(&resolver, path)?;
-    let text = check::catch_panics(|| check::read(&input))
-        .map_err(|it| format!("{name}: {}", it.message))?;
-    let document = Document::with_model(&text, settings.model.noise().clone());
-    let in_file = |why: String| format!("{name}: {}", shown_line(&why));
+    let input = page::PictureInput::read(&args.path, &args.settings)?;
+    let document = Document::with_model(&input.text, input.settings.model.noise().clone());
+    let in_file = |why: String| input.error(&why);
     let function = choose_function(&document, args.function.as_deref()).map_err(in_file)?;
     let mut fixed = None;
     if args.fix {
-        let options = settings.placement.options(settings.placement.time_limit.duration());
+        let placement = &input.settings.placement;
+        let options = placement.options(placement.time_limit.duration());
         let outcome =
             insert_reduces(&document, &[function], &options).map_err(|it| it.to_string())?;
         if let Some(PlacementVerdict::Refused(why)) =
@@ -51,13 +41,13 @@ fn draw(args: &args::GraphArgs) -> Result<String, String> {
             return Err(in_file(format!("@{}: {why}", document.function_name(function))));
         }
         fixed = outcome.fix.map(|fix| {
-            (Document::with_model(&fix.apply(&text), document.model().clone()), fix.title)
+            (Document::with_model(&fix.apply(&input.text), document.model().clone()), fix.title)
         });
     }
     let graphs = build_graphs(&document, function, fixed.as_ref().map(|it| (&it.0, &*it.1)));
     Ok(match args.format {
         GraphFormat::Dot => noisy_graph::dot(&graphs),
         GraphFormat::Svg => noisy_graph::svg(&graphs),
-        GraphFormat::Html => noisy_graph::html(&name, &graphs),
+        GraphFormat::Html => noisy_graph::html(&input.name, &graphs),
     })
 }

@@ -5,21 +5,17 @@ mod html;
 mod svg;
 
 use std::io;
-use std::path::Path;
 
 use noisy_loops::AliasAssumptions;
 use noisy_loops::nest::is_loop;
 use noisy_loops::space::{
     DependenceArrow, DrawingSize, IterationSpace, PointPart, ReorderedPoints, Reordering,
 };
-use noisy_output::{FileKind, shown_line};
+use noisy_output::FileKind;
 use noisy_syntax::{Ir, Op, Source};
 use serde_json::json;
 
-use crate::file::check;
 use crate::input::args::{self, LoopOrder, NestFormat};
-use crate::input::setup;
-use crate::input::walk::Input;
 use crate::output::page;
 
 /// Draws two loops; returns the exit code.
@@ -38,16 +34,11 @@ pub(crate) fn run(args: &args::NestArgs) -> io::Result<i32> {
 }
 
 fn draw(args: &args::NestArgs) -> Result<String, String> {
-    let input =
-        if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
-    let name = check::shown_input_name(&input, "<stdin>");
-    let resolver = setup::resolver(&args.settings)?;
-    let loops = setup::settings(&resolver, input.path("<stdin>"))?.loops;
+    let input = page::PictureInput::read(&args.path, &args.settings)?;
+    let loops = input.settings.loops;
     let aliasing = AliasAssumptions { arguments_may_alias: loops.arguments_may_alias };
-    let text = check::catch_panics(|| check::read(&input))
-        .map_err(|it| format!("{name}: {}", it.message))?;
-    let source = Source::new(&text);
-    let in_file = |why: String| format!("{name}: {}", shown_line(&why));
+    let source = Source::new(&input.text);
+    let in_file = |why: String| input.error(&why);
     let op = choose_loop(&source, args.line).map_err(in_file)?;
     let size = DrawingSize { points: args.size, tile: args.tile };
     let space = IterationSpace::new(&source, op, size, aliasing).map_err(in_file)?;
@@ -62,8 +53,8 @@ fn draw(args: &args::NestArgs) -> Result<String, String> {
         })?),
     };
     Ok(match args.format {
-        NestFormat::Html => html::draw(&name, &space, after),
-        NestFormat::Svg => svg::draw(&name, &space, after.map(|it| &space.changes[it])),
+        NestFormat::Html => html::draw(&input.name, &space, after),
+        NestFormat::Svg => svg::draw(&input.name, &space, after.map(|it| &space.changes[it])),
         NestFormat::Json => format!("{:#}\n", to_json(&space)),
     })
 }
