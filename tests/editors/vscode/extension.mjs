@@ -362,12 +362,9 @@ async function run() {
     await page.keyboard.type("x");
     await page.locator(".squiggly-error").first().waitFor();
     await soon(async () => assert.equal(await page.locator(".squiggly-error").count(), 1));
-    await page
-      .locator(".view-line span span", { hasText: "noise" })
-      .first()
-      .hover({ position: { x: 15, y: 8 } });
+    const key = page.locator(".view-line span span", { hasText: "noise" }).first();
     const hover = page.locator(".monaco-hover:visible", { hasText: "hints.noise" });
-    await hover.waitFor();
+    await pointAt(page, key, hover, { position: { x: 15, y: 8 } });
     await shot("configuration-hover");
     await to("5:1");
     await page.keyboard.type("obj");

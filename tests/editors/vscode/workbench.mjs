@@ -92,10 +92,10 @@ export function appears(element, patience = 3000) {
 }
 
 /** Points at `target` until `hover` is there: a hint or a lens that comes late moves the text away from the pointer. */
-export function pointAt(page, target, hover) {
+export function pointAt(page, target, hover, options = {}) {
   return eventually("a hover", async () => {
     await page.mouse.move(5, 5);
-    await target.hover();
+    await target.hover(options);
     return appears(hover);
   });
 }
