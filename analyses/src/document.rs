@@ -54,7 +54,7 @@ impl Document {
     /// Parses and analyzes texts, each with its own noise model. For small texts this is faster
     /// than one by one: the code of each step stays in the caches of the processor.
     pub fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
-        Program::all(texts, models).into_iter().map(Self::from_program).collect()
+        Program::analyze_all(texts, models).into_iter().map(Self::from_program).collect()
     }
 
     /// Creates the document of an analyzed program.
@@ -90,7 +90,7 @@ impl Document {
     /// programs.
     pub fn ciphertexts(&self) -> Option<(&CiphertextFacts, ProgramNumbers<'_>)> {
         let heir = self.index.heir_of(&self.program)?;
-        Some((heir, self.program.quantities()?))
+        Some((heir, self.program.program_numbers()?))
     }
 
     /// Returns true if the text is a HEIR program.

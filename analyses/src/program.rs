@@ -65,7 +65,7 @@ impl Program {
 
     /// Parses and analyzes texts, each with its noise model. Runs each step for all texts before
     /// the next step (see [`Source::read_all`]).
-    pub(crate) fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
+    pub(crate) fn analyze_all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         let sources = Source::read_all(texts);
         let solved = LowerLayers::solve_all(sources.iter().map(Source::ir));
         let known = sources.iter().zip(&solved).zip(models);
@@ -290,7 +290,7 @@ impl Program {
 
     /// All facts about the ciphertexts of a HEIR program, for callers that read the facts of many
     /// values.
-    pub(crate) fn quantities(&self) -> Option<ProgramNumbers<'_>> {
+    pub(crate) fn program_numbers(&self) -> Option<ProgramNumbers<'_>> {
         Some(ProgramNumbers {
             ir: self.ir(),
             heir: self.heir()?,

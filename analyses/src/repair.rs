@@ -348,7 +348,7 @@ impl RepairRun<'_> {
             }
             let functions = self.scope.functions(self.document);
             let mut outcome = insert(self.document, &functions, options)?;
-            if let Some(after) = outcome.after.take().filter(|_| outcome.is_change()) {
+            if let Some(after) = outcome.after.take().filter(|_| outcome.has_edits()) {
                 *self.document = Document::from_program(after);
             }
             is_changed |= self.record_placement(op.to_owned(), false, outcome);

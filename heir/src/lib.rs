@@ -50,7 +50,7 @@ pub use ops::rules::{
     facts_of_operands, is_bootstrap, is_decryption, is_encryption, is_scale_product,
 };
 pub use options::{HeirOptions, NoiseModelName, OperationLatency};
-pub use question::{CallCheck, CarriedNodes, LevelDrop, PlacementQuestion, placement_question};
+pub use question::{CallCheck, CarriedNodes, LevelDrop, PlacementProblem, placement_problem};
 pub use real_range::RealRange;
 pub use report::chain::{NumberKind, number_chain, range_chain};
 pub use report::derivation::{CiphertextDerivation, CiphertextStep, derivation, describe_effect};

@@ -21,9 +21,9 @@
 //!
 //! Ops only pass on or reset degrees, so the placement of relinearizations is a minimum cut. A loop
 //! carries one level. This is the level of a bootstrapped ciphertext, for which the caller pins
-//! loops one by one ([`PlacementQuestion::pin`]), or the larger of the levels of the initial and
+//! loops one by one ([`PlacementProblem::pin`]), or the larger of the levels of the initial and
 //! the yielded value; levels of the other value are then dropped
-//! ([`PlacementQuestion::level_drops`]).
+//! ([`PlacementProblem::level_drops`]).
 //!
 //! A question covers one function. Its arguments are assumed to be fresh, and the result of a call
 //! to have the number of its operands. If this may be wrong, the caller decides: for
@@ -72,7 +72,7 @@ pub struct LevelDrop {
 
 /// The placement problem of one function.
 #[derive(Clone, Debug)]
-pub struct PlacementQuestion {
+pub struct PlacementProblem {
     /// The instance for the optimizer.
     pub instance: Instance,
     /// For each site, the value after whose definition it is.
@@ -93,7 +93,7 @@ pub struct PlacementQuestion {
 /// reason in words.
 pub type CallCheck<'a> = &'a dyn Fn(Op) -> Result<(), String>;
 
-impl PlacementQuestion {
+impl PlacementProblem {
     /// Returns the first value that must be relinearized, if nothing is inserted.
     pub fn first_oversized(&self) -> Option<Value> {
         let number = self.numbers_without_sites();
@@ -185,7 +185,7 @@ impl PlacementQuestion {
 ///
 /// # Errors
 /// If a fact about a value of the function is unknown: the reason in words.
-pub fn placement_question(
+pub fn placement_problem(
     ir: &Ir,
     heir: &CiphertextFacts,
     function: Op,
@@ -193,7 +193,7 @@ pub fn placement_question(
     options: HeirOptions,
     weight: &dyn Fn(Value) -> u64,
     crossing: CallCheck<'_>,
-) -> Result<PlacementQuestion, String> {
+) -> Result<PlacementProblem, String> {
     let body = flow::function_body(ir, function).ok_or("it has no body")?;
     let bootstrap_level = heir.setting_of(function).map_or(0, |it| it.bootstrap_level);
     let mut builder = QuestionBuilder {
@@ -249,7 +249,7 @@ pub fn placement_question(
     }
     let QuestionBuilder { instance, spots, values, reset, is_managed, needs, .. } = builder;
     let nodes = values.into_iter().map(|it| it.0).collect();
-    Ok(PlacementQuestion {
+    Ok(PlacementProblem {
         instance,
         site_values: spots,
         node_values: nodes,

@@ -86,7 +86,7 @@ pub struct UnknownPair {
     /// one.
     pub target: usize,
     /// The reason.
-    pub why: AnalysisFailure,
+    pub reason: AnalysisFailure,
 }
 
 impl UnknownPair {
@@ -170,7 +170,7 @@ pub fn dependences(body: &FunctionBody, limits: &DependenceLimits) -> Dependence
         let (question, is_exact) = match pair.and_then(|it| it.system()) {
             Ok(it) => it,
             Err(why) => {
-                out.unknown.push(UnknownPair { source: i, target: j, why });
+                out.unknown.push(UnknownPair { source: i, target: j, reason: why });
                 return;
             }
         };
@@ -200,7 +200,7 @@ pub fn dependences(body: &FunctionBody, limits: &DependenceLimits) -> Dependence
                 out.unknown.push(UnknownPair {
                     source: i,
                     target: j,
-                    why: AnalysisFailure::Budget,
+                    reason: AnalysisFailure::Budget,
                 });
             }
         }

@@ -16,7 +16,7 @@ const TOO_MANY: &str = "too many memory accesses: dependences are not listed";
 /// exist, but need not, has `"exact": false`. A pair that cannot be analyzed gives a line for each
 /// dependence that the order of iterations allows; `"unknown"` states the reason. A function with
 /// more than [`MAX_PAIRED_ACCESSES`] accesses gives a single line:
-/// `{"row": row, "accesses": n, "unknown": why}`.
+/// `{"row": row, "accesses": n, "unknown": reason}`.
 pub fn dependences_json(source: &Source, limits: &DependenceLimits) -> String {
     let ir = source.ir();
     let mut functions = Vec::new();
@@ -44,7 +44,7 @@ pub fn dependences_json(source: &Source, limits: &DependenceLimits) -> String {
         }
         for unknown in &found.unknown {
             for it in unknown.possible_dependences(&body) {
-                write_dependence(&mut out, &rows, &it, Some(unknown.why.description()));
+                write_dependence(&mut out, &rows, &it, Some(unknown.reason.description()));
             }
         }
     }

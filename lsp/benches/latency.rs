@@ -153,7 +153,7 @@ fn measure(kind: &ProgramKind, n: usize) -> Vec<(&'static str, String)> {
                 json!({ "position": { "line": at.0, "character": at.1 } })
             };
             let from = Instant::now();
-            let answer = client.about(method, URI, params);
+            let answer = client.request_about(method, URI, params);
             times.push(since(from));
             assert!(!answer.is_null(), "{name}");
         }
@@ -247,7 +247,7 @@ fn measure_nests(n: usize) {
     let all = range((0, 0), (lines.len(), 0));
     let n_loops = lines.iter().filter(|it| it.contains("affine.for")).count();
     let start = Instant::now();
-    let found = client.about("inlayHint", URI, json!({ "range": all.clone() }));
+    let found = client.request_about("inlayHint", URI, json!({ "range": all.clone() }));
     assert_eq!(found.as_array().map(Vec::len), Some(n_loops), "a hint for each loop");
     let first = since(start);
     // Each edit changes an upper bound, and the dependences of the nest may depend on it.
@@ -262,7 +262,7 @@ fn measure_nests(n: usize) {
         client.change(URI, version, Some(range((line, at), (line, at))), "7");
         client.diagnostics(URI, version);
         diagnostics.push(since(start));
-        let found = client.about("inlayHint", URI, json!({ "range": all.clone() }));
+        let found = client.request_about("inlayHint", URI, json!({ "range": all.clone() }));
         hints.push(since(start));
         assert_eq!(found.as_array().map(Vec::len), Some(n_loops), "a hint for each loop");
         client.change(URI, version + 1, Some(range((line, at), (line, at + 1))), "");

@@ -26,14 +26,14 @@ fn main() -> ExitCode {
     if let Some(file) = &arguments.log
         && let Err(error) = noisy_lsp::log::start(file)
     {
-        complain(&format!("noisy-lsp: {}: {error}\n", file.display()));
+        print_error(&format!("noisy-lsp: {}: {error}\n", file.display()));
         return ExitCode::from(2);
     }
     log_panics();
     match noisy_lsp::run() {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            complain(&format!("noisy-lsp: {error}\n"));
+            print_error(&format!("noisy-lsp: {error}\n"));
             ExitCode::FAILURE
         }
     }
@@ -43,11 +43,11 @@ fn main() -> ExitCode {
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         noisy_lsp::log::line(format_args!("{panic}"));
-        complain(&format!("noisy-lsp: {panic}\n"));
+        print_error(&format!("noisy-lsp: {panic}\n"));
     }));
 }
 
-fn complain(text: &str) {
+fn print_error(text: &str) {
     // Standard error may be closed, and there is no other place to report this.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

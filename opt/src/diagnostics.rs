@@ -116,9 +116,9 @@ pub struct DiagnosticSink {
 }
 
 impl DiagnosticSink {
-    /// Returns a sink that prints diagnostics, or collects them if `expects`.
-    pub fn new(input: InputText, expects: bool) -> Self {
-        Self { input, is_collecting: expects, collected: Vec::new(), n_errors: 0, n_reported: 0 }
+    /// Returns a sink that prints diagnostics, or collects them if `is_collecting`.
+    pub fn new(input: InputText, is_collecting: bool) -> Self {
+        Self { input, is_collecting, collected: Vec::new(), n_errors: 0, n_reported: 0 }
     }
 
     /// Returns the diagnosed part of the file.

@@ -148,7 +148,7 @@ impl EqualityProof<'_> {
             }
         }
         for (old, new) in old_blocks.into_iter().zip(new_blocks) {
-            let mut feed = self.feed(old, None);
+            let mut feed = self.events_of(old, None);
             let ops: Vec<Op> = self.new.ir.block_ops(new).collect();
             self.compare_op_lists(&mut feed, &ops, depth)?;
         }
@@ -176,7 +176,7 @@ impl EqualityProof<'_> {
     }
 
     /// Returns the events of a block of the first program, up to the op `end`.
-    fn feed(&self, block: Block, end: Option<Op>) -> EventQueue {
+    fn events_of(&self, block: Block, end: Option<Op>) -> EventQueue {
         let ir = self.old.ir;
         let mut names: FxHashMap<String, Value> = FxHashMap::default();
         let mut events = VecDeque::new();

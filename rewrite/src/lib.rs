@@ -12,7 +12,7 @@ mod structure;
 mod write;
 
 pub use equality::{Equality, prove_equal};
-pub use improve::{Rewritten, Saving, rewrite, time_left};
+pub use improve::{RewrittenProgram, Saving, rewrite, time_left};
 pub use placing::RewriteOptions;
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ fn rewritten_variant(
 ) -> Option<ProgramVariant> {
     let clock = &effort.clock;
     let mut kept: Vec<bool> = dag::n_users(program).iter().map(|&it| it >= 2).collect();
-    let before = clock.left();
+    let before = clock.remaining();
     let mut best = build_variant(program, &kept, scale, clock)?;
     if best.n_reductions == 0 {
         return Some(best);
@@ -102,8 +102,8 @@ fn rewritten_variant(
         return Some(best);
     }
     // Reserves time for the last build of the whole program.
-    let last = before.saturating_sub(clock.left()).mul_f64(1.5);
-    let parts_clock = clock.at_most(clock.left().saturating_sub(last));
+    let last = before.saturating_sub(clock.remaining()).mul_f64(1.5);
+    let parts_clock = clock.at_most(clock.remaining().saturating_sub(last));
     let (_, noise) = program.greedy_placement(scale);
     let n_parts = program.lines.len().div_ceil(PART_LINES);
     for part in 0..n_parts {

@@ -132,7 +132,7 @@ impl<'a> BlockPlan<'a> {
                     StraightLine::Sub(..) => "difference",
                     StraightLine::Mul(..) => "product",
                 };
-                texts.insert(reg, fresh(names, base));
+                texts.insert(reg, fresh_name(names, base));
             }
         }
         let plan = Self { change, names: texts, lines, live };
@@ -417,7 +417,7 @@ fn item_of(ir: &Ir, op: Op, place: &FxHashMap<Op, usize>) -> Option<Op> {
 }
 
 /// A free name with a base, or with another one if that is a number.
-pub(crate) fn fresh(names: &mut FreshNames<'_>, base: &str) -> String {
+pub(crate) fn fresh_name(names: &mut FreshNames<'_>, base: &str) -> String {
     let is_number = base.starts_with(|it: char| it.is_ascii_digit());
     format!("%{}", names.numbered(if is_number { "copy" } else { base }))
 }

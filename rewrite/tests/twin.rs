@@ -7,7 +7,7 @@ use std::time::Duration;
 use noisy_analyses::{Document, PlacementOptions as Placing, Program};
 use noisy_certificate::equality::{self, Equality, FORMAT, VERSION, verify};
 use noisy_placement::PlacementLimits;
-use noisy_rewrite::{RewriteOptions, Rewritten, rewrite};
+use noisy_rewrite::{RewriteOptions, RewrittenProgram, rewrite};
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
@@ -266,7 +266,7 @@ fn rewritten_programs_compute_the_same() {
     assert!(n_rewritten > 40, "only {n_rewritten} programs were rewritten");
 }
 
-fn certificate(rewritten: &Rewritten) -> Equality {
+fn certificate(rewritten: &RewrittenProgram) -> Equality {
     let proofs = || rewritten.savings.iter().map(|it| &it.equality);
     Equality {
         format: FORMAT.to_owned(),

@@ -6,7 +6,7 @@
 macro_rules! header {
     ($file:literal) => {{
         const TEXT: &str = include_str!($file);
-        const HEADER: [u8; $crate::checks::header_len(TEXT)] = $crate::checks::start_of(TEXT);
+        const HEADER: [u8; $crate::checks::header_len(TEXT)] = $crate::checks::first_bytes(TEXT);
         match std::str::from_utf8(&HEADER) {
             Ok(it) => it,
             Err(_) => panic!("the header ends with a line"),
@@ -135,7 +135,7 @@ pub(crate) fn run(
 }
 
 /// Returns the check with a code.
-pub(crate) fn find(code: &str) -> Option<&'static Check> {
+pub(crate) fn check_by_code(code: &str) -> Option<&'static Check> {
     ALL.iter().find(|it| it.code == code)
 }
 
@@ -216,7 +216,7 @@ const fn header_len(text: &str) -> usize {
 }
 
 /// Returns the first `N` bytes of a text.
-const fn start_of<const N: usize>(text: &str) -> [u8; N] {
+const fn first_bytes<const N: usize>(text: &str) -> [u8; N] {
     let mut out = [0; N];
     let mut at = 0;
     while at < N {
@@ -234,7 +234,7 @@ mod tests {
     fn every_check_has_a_title() {
         for check in ALL {
             assert!(check.header.starts_with(&format!("//! {}: ", check.code)), "{}", check.code);
-            assert!(find(check.code).is_some_and(|it| it.title() == check.title()));
+            assert!(check_by_code(check.code).is_some_and(|it| it.title() == check.title()));
             assert!(check.header.lines().all(|it| it.starts_with("//!")), "{}", check.code);
             assert!(check.header.contains("//! ```mlir"), "{} has no example", check.code);
         }

@@ -33,7 +33,7 @@ use noisy_syntax::{Code, nearest};
 use rustc_hash::FxHashMap;
 
 use super::index::SUPPRESSION_MARK;
-use super::{ALL, Check, FixFunction, Index, find};
+use super::{ALL, Check, FixFunction, Index, check_by_code};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Category, Diagnostic, Fix, TextEdit};
 
@@ -60,7 +60,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let text = program.source().text();
     let code = diagnostic.range.clone();
     let written = text.byte_slice(code.clone()).to_string();
-    if find(&written).is_none() {
+    if check_by_code(&written).is_none() {
         let near = near_code(&written)?;
         let edits = vec![TextEdit { range: code, text: near.to_owned() }];
         let title = format!("Replace by {near}");
@@ -95,7 +95,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
 /// Returns true if a comment can suppress diagnostics of a code: true for all checks except that of
 /// unused suppressions, false for errors of syntax, names, types and structure.
 pub fn can_be_suppressed(code: &str) -> bool {
-    code != CHECK.code && find(code).is_some()
+    code != CHECK.code && check_by_code(code).is_some()
 }
 
 /// Returns the edits that suppress diagnostics by comments, in textual order. A code is added to
@@ -254,16 +254,18 @@ pub(super) fn apply(
     if allowed.is_empty() {
         return;
     }
-    out.retain(|it| find(it.code).is_none() || !allowed.is_suppressed(program, it.code, &it.range));
+    out.retain(|it| {
+        check_by_code(it.code).is_none() || !allowed.is_suppressed(program, it.code, &it.range)
+    });
     for entry in &allowed.entries {
-        if entry.is_used.get() || find(&entry.code).is_some_and(|it| !is_run(it)) {
+        if entry.is_used.get() || check_by_code(&entry.code).is_some_and(|it| !is_run(it)) {
             continue;
         }
         let problem = Code::ALL.iter().find(|it| it.name() == entry.code);
         let message = if let Some(code) = problem {
             let category = Category::from(code.category()).name();
             format!("{} cannot be suppressed: it is an error of {category}", code.name())
-        } else if find(&entry.code).is_none() {
+        } else if check_by_code(&entry.code).is_none() {
             format!("unknown code {:?} in a suppression comment", entry.code)
         } else if entry.line.is_none() {
             format!("unused suppression of {}: no op follows this comment", entry.code)
@@ -271,7 +273,7 @@ pub(super) fn apply(
             format!("unused suppression: {} is not reported on this line", entry.code)
         };
         let mut it = CHECK.diagnostic_at(entry.range.clone(), message);
-        if find(&entry.code).is_none() {
+        if check_by_code(&entry.code).is_none() {
             it.help = Some(match near_code(&entry.code) {
                 Some(near) => {
                     it.message.push_str(&format!("; did you mean {near}?"));

@@ -72,7 +72,7 @@ impl PlacementOptions {
         let mut tell = |it: &PlacementProgress| {
             if let Some(watch) = &self.watch {
                 let bound = if is_exact { it.lower_bound } else { 0 };
-                watch.tell(GroupProgress {
+                watch.report(GroupProgress {
                     function: program.function_name(function),
                     phase: it.phase,
                     price: Price { units: it.cost, unit },
@@ -134,7 +134,7 @@ impl ProgressCallback {
     }
 
     /// Calls the callback.
-    pub fn tell(&self, standing: GroupProgress) {
+    pub fn report(&self, standing: GroupProgress) {
         (self.0)(standing);
     }
 }
@@ -307,7 +307,7 @@ impl PlacementOutcome {
     }
 
     /// Returns true if the fix changes the text.
-    pub fn is_change(&self) -> bool {
+    pub fn has_edits(&self) -> bool {
         self.fix.as_ref().is_some_and(|it| !it.edits.is_empty())
     }
 

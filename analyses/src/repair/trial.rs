@@ -88,7 +88,7 @@ pub(super) fn unverified_fixes<'a>(
     let mut together: FxHashMap<&str, std::vec::IntoIter<Option<Fix>>> = FxHashMap::default();
     let fix = |(at, it): (usize, &&Diagnostic)| {
         let is_wanted = n_edits < MAX_EDITS && !along.contains(&at);
-        let fix = match checks::find(it.code).and_then(|it| it.fix) {
+        let fix = match checks::check_by_code(it.code).and_then(|it| it.fix) {
             None => None,
             Some(FixFunction::Each(fix)) => is_wanted.then(|| fix(program, it)).flatten(),
             Some(FixFunction::Together(fix)) => {
@@ -113,7 +113,7 @@ pub(super) fn unverified_fixes<'a>(
 
 /// Returns the verified fix of a remark on an op.
 pub(super) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
-    let check = checks::find(remark.code())?;
+    let check = checks::check_by_code(remark.code())?;
     let at = check.diagnostic_at(core_range(program.ir(), op), String::new());
     fixes(program, index, [&at], &mut FixTrial::default()).pop()?
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use noisy_certificate::equality::{Equality, FORMAT, PolynomialLimits, VERSION, verify};
-use noisy_rewrite::Rewritten;
+use noisy_rewrite::RewrittenProgram;
 use sha2::{Digest, Sha256};
 
 /// The path of this certificate, beside the certificate of the placement.
@@ -24,7 +24,7 @@ pub(crate) fn digest(text: &str) -> String {
 /// The reason why the verifier rejects it.
 pub(crate) fn verified_certificate(
     before: &str,
-    rewritten: &Rewritten,
+    rewritten: &RewrittenProgram,
 ) -> Result<Equality, String> {
     let after = rewritten.document.source().text().to_string();
     let proofs = || rewritten.savings.iter().map(|it| &it.equality);

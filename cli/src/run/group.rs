@@ -225,7 +225,7 @@ impl CheckPlan<'_> {
             progress.show_message(&name);
         }
         let mut checked = check::check(path, &text, input, &task, document);
-        let piece = self.piece(&checked);
+        let piece = self.printed_text(&checked);
         let is_filter = matches!(input, Input::Stdin) && args.fixing.is_writing();
         let through = (is_filter && checked.failure.is_none()).then(|| checked.text.to_string());
         checked.drop_large_data();
@@ -236,7 +236,7 @@ impl CheckPlan<'_> {
     }
 
     /// The printed text of a file.
-    pub(crate) fn piece(&self, checked: &FileReport) -> String {
+    pub(crate) fn printed_text(&self, checked: &FileReport) -> String {
         let CheckArgs { fixing, show, .. } = self.args;
         match &checked.fixed.change {
             _ if show.verify_diagnostics.is_some() => format::mismatches(checked),

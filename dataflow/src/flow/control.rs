@@ -34,10 +34,10 @@ impl Interval {
 }
 
 /// Returns true if control may leave an op through successor or region number `index`. For
-/// `scf.condition`, index 0 leaves the loop and index 1 enters the next iteration. `decider` is the
-/// range of the controlling operand ([`super::controlling_operand`]).
-pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
-    let (lo, hi) = match decider {
+/// `scf.condition`, index 0 leaves the loop and index 1 enters the next iteration.
+/// `controlling_range` is the range of the controlling operand ([`super::controlling_operand`]).
+pub fn may_take(ir: &Ir, op: Op, index: usize, controlling_range: Interval) -> bool {
+    let (lo, hi) = match controlling_range {
         Interval::Empty => return false,
         Interval::Unknown => return true,
         Interval::Bounded { lo, hi } if lo == hi => return takes_successor(ir, op, index, lo),

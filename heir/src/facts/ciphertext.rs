@@ -90,7 +90,7 @@ impl CiphertextAnalysis {
     }
 
     /// Updates the set of calls of declarations for an op that changed.
-    pub(crate) fn update_call(&mut self, ir: &Ir, op: Op) {
+    pub(crate) fn update_declaration_call(&mut self, ir: &Ir, op: Op) {
         if is_declaration_call(ir, op) {
             self.declaration_calls.insert(op);
         } else if !self.declaration_calls.is_empty() {
@@ -222,7 +222,7 @@ impl SparseForward for CiphertextAnalysis {
         if given.is_some_and(|it| it.ciphertext == Ciphertext::Unknown) {
             return CiphertextFact::unknown();
         }
-        let written = given.map_or(NumberSources::INFERRED, |it| it.annotated);
+        let written = given.map_or(NumberSources::INFERRED, |it| it.number_sources);
         let given = given.and_then(|it| Some((it.ciphertext.level()?, it.ciphertext.dimension()?)));
         let (level, dimension) = given.unwrap_or((Level::Used(0), Dimension::Known(2)));
         let dimension = self.dimension_by_type(ir, value, dimension);
@@ -231,7 +231,7 @@ impl SparseForward for CiphertextAnalysis {
             || is_secret_argument(ir, function, index, value);
         let ciphertext =
             if is_secret { Ciphertext::Encrypted { level, dimension } } else { Ciphertext::Plain };
-        CiphertextFact { ciphertext, annotated: written }
+        CiphertextFact { ciphertext, number_sources: written }
     }
 
     fn transfer(
@@ -252,7 +252,7 @@ impl SparseForward for CiphertextAnalysis {
         }
         CiphertextFact {
             ciphertext,
-            annotated: annotated_number_sources(ir, op, ciphertext, &operands),
+            number_sources: annotated_number_sources(ir, op, ciphertext, &operands),
         }
     }
 
@@ -277,14 +277,16 @@ impl SparseForward for CiphertextAnalysis {
         }
         // A pinned level does not follow from the yielded values. The polynomials in HEIR's
         // annotation then depend on the order of its visits.
-        let level_from = if level < next_level { taken.annotated } else { joined.annotated };
+        let level_from =
+            if level < next_level { taken.number_sources } else { joined.number_sources };
         let is_wider = dimension < next_dimension;
-        let dimension_from = if is_wider { NumberSources::UNCHECKED } else { joined.annotated };
+        let dimension_from =
+            if is_wider { NumberSources::UNCHECKED } else { joined.number_sources };
         let written =
             NumberSources { level: level_from.level, dimension: dimension_from.dimension };
         CiphertextFact {
             ciphertext: Ciphertext::Encrypted { level, dimension },
-            annotated: written,
+            number_sources: written,
         }
     }
 
@@ -295,13 +297,13 @@ impl SparseForward for CiphertextAnalysis {
         mut fact: CiphertextFact,
     ) -> CiphertextFact {
         if let Some(&conflict) = self.conflicts.get(&value) {
-            fact.annotated = fact.annotated.max(conflict);
+            fact.number_sources = fact.number_sources.max(conflict);
         }
         if let Some((function, index)) = ir.entry_argument(value)
             && ir.op(function).kind == OpKind::FuncFunc
             && is_marked_argument(ir, function, index, value)
         {
-            fact.annotated.dimension = NumberSource::Unchecked;
+            fact.number_sources.dimension = NumberSource::Unchecked;
         }
         fact
     }
@@ -319,7 +321,7 @@ fn annotated_number_sources(
     let is_open = |number: fn(&CiphertextFact) -> NumberSource| {
         known().any(|it| number(it) == NumberSource::Unchecked)
     };
-    let is_fresh = |it: &CiphertextFact| it.annotated.level == NumberSource::Fresh;
+    let is_fresh = |it: &CiphertextFact| it.number_sources.level == NumberSource::Fresh;
     let mut plain = known().filter(|it| it.ciphertext == Ciphertext::Plain);
     let mut out = if result == Ciphertext::Plain {
         let is_hidden = has_hidden_secretness(ir, op) || known().any(is_fresh);
@@ -330,12 +332,12 @@ fn annotated_number_sources(
         let mut encrypted = known().filter(|it| it.ciphertext != Ciphertext::Plain);
         let has_no_level = encrypted.all(is_fresh);
         let has_no_dimension =
-            !relinearizes && known().any(|it| it.annotated.dimension == NumberSource::Fresh);
+            !relinearizes && known().any(|it| it.number_sources.dimension == NumberSource::Fresh);
         let of = |is_fresh| if is_fresh { NumberSource::Fresh } else { NumberSource::Inferred };
         NumberSources { level: of(has_no_level), dimension: of(has_no_dimension) }
     };
-    out.level.set_unchecked_if(is_open(|it| it.annotated.level));
-    out.dimension.set_unchecked_if(!relinearizes && is_open(|it| it.annotated.dimension));
+    out.level.set_unchecked_if(is_open(|it| it.number_sources.level));
+    out.dimension.set_unchecked_if(!relinearizes && is_open(|it| it.number_sources.dimension));
     out
 }
 

@@ -27,7 +27,7 @@ pub enum Estimate<Q> {
     /// A plaintext, which has no such quantity.
     Plain,
     /// The quantity is known.
-    Is(Q),
+    Known(Q),
     /// The quantity is unknown.
     Unknown,
 }
@@ -36,7 +36,7 @@ impl<Q: Measure> Estimate<Q> {
     /// Returns the quantity, if it is known.
     pub(crate) fn known(self) -> Option<Q> {
         match self {
-            Estimate::Is(it) => Some(it),
+            Estimate::Known(it) => Some(it),
             _ => None,
         }
     }
@@ -49,7 +49,7 @@ impl<Q: Measure> Estimate<Q> {
 
 impl<Q> From<Option<Q>> for Estimate<Q> {
     fn from(it: Option<Q>) -> Self {
-        it.map_or(Estimate::Unknown, Estimate::Is)
+        it.map_or(Estimate::Unknown, Estimate::Known)
     }
 }
 
@@ -59,13 +59,13 @@ impl<Q: Measure> Lattice for Estimate<Q> {
     }
 
     fn join(&mut self, other: &Self) -> Changed {
-        use Estimate::{Bottom, Is, Plain, Unknown};
+        use Estimate::{Bottom, Known, Plain, Unknown};
         let before = *self;
         *self = match (before, *other) {
             (Bottom, it) | (it, Bottom) => it,
             (Unknown, _) | (_, Unknown) => Unknown,
             (Plain, it) | (it, Plain) => it,
-            (Is(a), Is(b)) => a.join(b).into(),
+            (Known(a), Known(b)) => a.join(b).into(),
         };
         Changed::when(*self != before)
     }
@@ -78,7 +78,7 @@ impl<Q: Measure> Domain for Estimate<Q> {
 
     fn widened(&self, next: Self) -> Self {
         match (*self, next) {
-            (Estimate::Is(before), Estimate::Is(now)) => before.widened(now).into(),
+            (Estimate::Known(before), Estimate::Known(now)) => before.widened(now).into(),
             _ => next,
         }
     }
@@ -89,7 +89,7 @@ impl<Q: Measure> fmt::Display for Estimate<Q> {
         match self {
             Estimate::Bottom => f.write_str("unreached"),
             Estimate::Plain => f.write_str("plaintext"),
-            Estimate::Is(it) => fmt::Display::fmt(it, f),
+            Estimate::Known(it) => fmt::Display::fmt(it, f),
             Estimate::Unknown => f.write_str("unknown"),
         }
     }

@@ -152,7 +152,7 @@ pub struct CiphertextFact {
     /// The kind, the level and the dimension of the value.
     pub(crate) ciphertext: Ciphertext,
     /// The sources of the numbers in HEIR's annotation of the value.
-    pub(crate) annotated: NumberSources,
+    pub(crate) number_sources: NumberSources,
 }
 
 impl From<Ciphertext> for CiphertextFact {
@@ -161,13 +161,13 @@ impl From<Ciphertext> for CiphertextFact {
             Ciphertext::Bottom => NumberSources::default(),
             _ => NumberSources::INFERRED,
         };
-        CiphertextFact { ciphertext, annotated: written }
+        CiphertextFact { ciphertext, number_sources: written }
     }
 }
 
 impl Domain for CiphertextFact {
     fn unknown() -> Self {
-        CiphertextFact { ciphertext: Ciphertext::Unknown, annotated: NumberSources::UNCHECKED }
+        CiphertextFact { ciphertext: Ciphertext::Unknown, number_sources: NumberSources::UNCHECKED }
     }
 
     fn widened(&self, next: Self) -> Self {
@@ -193,14 +193,14 @@ impl Lattice for CiphertextFact {
     fn join(&mut self, other: &Self) -> Changed {
         let before = *self;
         self.ciphertext = before.ciphertext.join(other.ciphertext);
-        self.annotated = before.annotated.max(other.annotated);
+        self.number_sources = before.number_sources.max(other.number_sources);
         Changed::when(*self != before)
     }
 }
 
 impl fmt::Display for CiphertextFact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not_checked = if self.annotated.has_unchecked() { ", not checked" } else { "" };
+        let not_checked = if self.number_sources.has_unchecked() { ", not checked" } else { "" };
         write!(f, "{}{not_checked}", self.ciphertext)
     }
 }

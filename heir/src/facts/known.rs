@@ -254,7 +254,7 @@ impl CiphertextFacts {
 
     /// Returns the sources of the numbers in HEIR's annotation of a value.
     pub(crate) fn number_sources(&self, value: Value) -> NumberSources {
-        self.facts.fact(value).map(|it| it.annotated).unwrap_or_default()
+        self.facts.fact(value).map(|it| it.number_sources).unwrap_or_default()
     }
 
     /// Returns the fact of a value with the level that HEIR finds: unreached if HEIR finds none,

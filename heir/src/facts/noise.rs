@@ -43,10 +43,10 @@ pub enum NoiseBound {
 }
 
 impl NoiseFact {
-    const UNBOUNDED: Self = Self::Is(NoiseBound::Unbounded);
+    const UNBOUNDED: Self = Self::Known(NoiseBound::Unbounded);
 
     fn at_most(noise: ModelNoise, part: SettingIndex) -> Self {
-        Self::Is(NoiseBound::AtMost(noise, part))
+        Self::Known(NoiseBound::AtMost(noise, part))
     }
 }
 
@@ -154,7 +154,7 @@ impl<'a> HeirNoise<'a> {
     }
 
     /// Returns the noise and the budget of a value in bits, if the noise exceeds the budget.
-    pub fn excess(&self, value: Value) -> Option<(f64, f64)> {
+    pub fn noise_over_budget(&self, value: Value) -> Option<(f64, f64)> {
         let (bits, budget) = (self.bits(value)?, self.budget(value)?);
         (bits > budget).then_some((bits, budget))
     }
@@ -208,7 +208,7 @@ impl SparseForward for HeirNoiseAnalysis {
             return NoiseFact::UNBOUNDED;
         }
         let noise = |it: &NoiseFact| match it {
-            NoiseFact::Is(NoiseBound::AtMost(noise, _)) => Some(*noise),
+            NoiseFact::Known(NoiseBound::AtMost(noise, _)) => Some(*noise),
             _ => None,
         };
         let Some(first) = operands.iter().find_map(noise) else { return NoiseFact::Plain };
@@ -247,7 +247,7 @@ impl SparseForward for HeirNoiseAnalysis {
 
     fn unbounded(&self, fact: &NoiseFact) -> Option<NoiseFact> {
         match fact {
-            NoiseFact::Is(NoiseBound::AtMost(noise, part)) => {
+            NoiseFact::Known(NoiseBound::AtMost(noise, part)) => {
                 let model = self.models.model(*part)?;
                 let most = model.total_bits(usize::MAX) + 1.0;
                 (model.bits(*noise) > most).then_some(NoiseFact::UNBOUNDED)

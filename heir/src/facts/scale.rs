@@ -110,7 +110,7 @@ impl ScaleVariants {
 
 impl Estimate<ScaleNumber> {
     fn log2(bits: ScaleVariants) -> Self {
-        Self::Is(ScaleNumber::Log2(bits))
+        Self::Known(ScaleNumber::Log2(bits))
     }
 
     /// A scale that is the same by the text, as HEIR assumes it, and when populated.
@@ -119,19 +119,19 @@ impl Estimate<ScaleNumber> {
     }
 
     fn residue(residue: impl Into<u64>) -> Self {
-        Self::Is(ScaleNumber::Residue(residue.into()))
+        Self::Known(ScaleNumber::Residue(residue.into()))
     }
 
     fn as_log2(self) -> Option<ScaleVariants> {
         match self {
-            Self::Is(ScaleNumber::Log2(bits)) => Some(bits),
+            Self::Known(ScaleNumber::Log2(bits)) => Some(bits),
             _ => None,
         }
     }
 
     fn as_residue(self) -> Option<u64> {
         match self {
-            Self::Is(ScaleNumber::Residue(it)) => Some(it),
+            Self::Known(ScaleNumber::Residue(it)) => Some(it),
             _ => None,
         }
     }
@@ -405,7 +405,7 @@ impl SparseForward for ScaleAnalysis {
     fn unbounded(&self, fact: &Scale) -> Option<Scale> {
         match fact {
             // Larger than any modulus.
-            Scale::Is(ScaleNumber::Log2(bits)) => {
+            Scale::Known(ScaleNumber::Log2(bits)) => {
                 let most = bits.written.max(bits.assumed).max(bits.populated);
                 (most > 1 << 16).then_some(Scale::Unknown)
             }

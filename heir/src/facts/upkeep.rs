@@ -173,7 +173,7 @@ impl IncrementalHeir {
             None => SettingDifference::default(),
         };
         for &op in &delta.changed {
-            heir.facts.analysis.update_call(ir, op);
+            heir.facts.analysis.update_declaration_call(ir, op);
         }
         let mut functions = delta.changed.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncFunc);
         if functions.any(|&it| heir.facts.analysis.has_changed_declaration(ir, it)) {

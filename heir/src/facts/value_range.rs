@@ -306,8 +306,8 @@ fn rotate_and_reduce_range(
     let steps = ir.interner().int_value(ir.attr(op, "steps")?)?;
     let steps = u64::try_from(steps).ok().filter(|_| is_sum)?;
     let summand = match *given {
-        [ValueRange::Is(a)] => a,
-        [ValueRange::Is(a), ValueRange::Is(b)] => a.multiply(b, to)?,
+        [ValueRange::Known(a)] => a,
+        [ValueRange::Known(a), ValueRange::Known(b)] => a.multiply(b, to)?,
         _ => return None,
     };
     summand.sum_of(steps, RealRange::of_number(0.0)?, to)
@@ -385,7 +385,7 @@ impl SparseForward for ValueRangeAnalysis {
             return ValueRange::Unknown;
         }
         match stated_range(ir, op, index) {
-            Some(StatedRange::Range(it)) => ValueRange::Is(it),
+            Some(StatedRange::Range(it)) => ValueRange::Known(it),
             Some(StatedRange::Unreadable) => ValueRange::Unknown,
             None => self.input.filter(|_| is_secret_argument(ir, op, index, value)).into(),
         }

@@ -288,6 +288,6 @@ fn first_over_modulus(at: &HeirFacts<'_>, value: Value) -> Option<OverModulus> {
 /// Returns true if the noise of a value exceeds the budget of its level, but none of the values
 /// that it is computed from does so.
 fn is_first_over_budget(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
-    noise.excess(value).is_some()
-        && !source_values(ir, value).iter().any(|&it| noise.excess(it).is_some())
+    noise.noise_over_budget(value).is_some()
+        && !source_values(ir, value).iter().any(|&it| noise.noise_over_budget(it).is_some())
 }

@@ -78,7 +78,7 @@ pub struct RaisedOperand {
     /// The operand.
     pub value: Value,
     /// The logarithm to base 2 of the new scale.
-    pub to: i64,
+    pub raised_log2: i64,
     /// The remaining levels of the operand.
     pub level: u32,
 }
@@ -291,7 +291,7 @@ pub(crate) fn unequal_scales(
                     let left = heir.remaining_levels(operand)?;
                     let to = default + modulus_bits_at(params, left, default);
                     let level = u32::try_from(left).ok()?;
-                    raised.push(RaisedOperand { op: from, value: operand, to, level });
+                    raised.push(RaisedOperand { op: from, value: operand, raised_log2: to, level });
                 }
                 _ => stack.push(from),
             }
@@ -355,7 +355,7 @@ fn raised_by_first_op<'a>(
     let ScaleAdjustment { value, to, result } = walk.adjustment(op)?;
     let level = walk.level(value)?;
     walk.known.insert(*ir.op(op).results.first()?, result);
-    Some((walk, RaisedOperand { op, value, to, level }))
+    Some((walk, RaisedOperand { op, value, raised_log2: to, level }))
 }
 
 /// An operand whose scale HEIR adjusts.

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 pub(crate) use self::typed::{LoweringTarget, SchemeTypes, is_scheme_op};
 use self::typed::{TypeFault, TypeSignature, TypedOp, has_guessed_type};
-use self::words::counted;
+use self::words::count_text;
 use crate::facts::plaintext;
 use crate::text::scheme_type::SchemeType;
 use crate::verdict::requirements::{self, Condition, Requirement};
@@ -127,7 +127,7 @@ fn contradiction_in_type(
                 let message = format!(
                     "the ring of {} has {}, but its modulus chain is at level {}",
                     name(),
-                    counted(n, "modulus", "moduli"),
+                    count_text(n, "modulus", "moduli"),
                     chain.current
                 );
                 return Some((Condition::LevelOfRing, message));

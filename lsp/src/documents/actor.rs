@@ -319,7 +319,7 @@ impl Actor {
         let mut jobs = std::mem::take(&mut self.jobs);
         self.n_local_jobs = 0;
         for job in &mut jobs {
-            job.end();
+            job.cancel();
         }
         if !jobs.is_empty() {
             self.connection.discard(jobs);

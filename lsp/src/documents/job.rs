@@ -59,7 +59,7 @@ pub(crate) trait AnyJob: Send {
     /// Runs one step; returns true if the job is done.
     fn step(&mut self, view: &mut DocumentView<'_>) -> bool;
     /// Ends the job because the document changed.
-    fn end(&mut self);
+    fn cancel(&mut self);
 }
 
 /// A job and the channel for its answer.
@@ -90,7 +90,7 @@ impl<J: Job> AnyJob for JobWithAnswer<J> {
         true
     }
 
-    fn end(&mut self) {
+    fn cancel(&mut self) {
         if let Some(answer) = self.answer.take() {
             let _ = answer.send(Err(NoAnswer::Modified));
         }

@@ -27,7 +27,7 @@ fn plain_texts_of_programs() {
     let mut client = client_without_markup();
     client.open(URI, &illegal());
     assert_plain(&client.at("hover", URI, 3, 3)["contents"]);
-    let hints = client.about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
+    let hints = client.request_about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
     let hint = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
     assert_plain(&hint["tooltip"]);
     let item = json!({ "label": "noisy.mul" });
@@ -116,11 +116,11 @@ fn placement_needs_a_client_that_applies_edits() {
     let offered = &server["executeCommandProvider"]["commands"];
     assert!(offered.as_array().is_some_and(|it| !it.is_empty() && !it.contains(&json!(command))));
     client.open(URI, &illegal());
-    let lens = &client.about("codeLens", URI, json!({}))[0]["command"];
+    let lens = &client.request_about("codeLens", URI, json!({}))[0]["command"];
     assert_eq!(lens["command"], "", "{lens}");
     assert!(lens["title"].as_str().is_some_and(|it| !it.contains("insert")), "{lens}");
     let params = json!({ "range": range(3, 8, 8), "context": { "diagnostics": [] } });
-    let actions = client.about("codeAction", URI, params);
+    let actions = client.request_about("codeAction", URI, params);
     assert!(!actions.to_string().contains(command), "{actions}");
     let params = json!({ "command": command, "arguments": [{ "uri": URI }] });
     let error = client.request("workspace/executeCommand", params).expect_err("refused");

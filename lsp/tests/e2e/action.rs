@@ -9,8 +9,11 @@ fn actions(client: &mut Client, line: u32, only: Value) -> Vec<Value> {
     if !only.is_null() {
         context["only"] = only;
     }
-    let found =
-        client.about("codeAction", URI, json!({ "range": range(line, 2, 2), "context": context }));
+    let found = client.request_about(
+        "codeAction",
+        URI,
+        json!({ "range": range(line, 2, 2), "context": context }),
+    );
     found.as_array().cloned().expect("a list")
 }
 
@@ -252,7 +255,8 @@ fn refactorings_have_a_title_if_the_client_shows_it() {
         json!({ "start": { "line": 2, "character": 0 }, "end": { "line": 3, "character": 0 } });
     let ask = |client: &mut Client, range: &Value, kind: &str| {
         let context = json!({ "diagnostics": [], "only": [kind] });
-        let found = client.about("codeAction", URI, json!({ "range": range, "context": context }));
+        let found =
+            client.request_about("codeAction", URI, json!({ "range": range, "context": context }));
         found.as_array().cloned().expect("a list")
     };
     for annotates in [false, true] {

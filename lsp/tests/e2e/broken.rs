@@ -47,7 +47,7 @@ impl RequestTarget<'_> {
     /// Returns the answer, which must not be an error, and null only where this is allowed.
     fn about(&mut self, method: &str, params: Value) -> Value {
         self.n_requests += 1;
-        let answer = self.client.about(method, self.uri, params.clone());
+        let answer = self.client.request_about(method, self.uri, params.clone());
         let may_be_null = MAY_BE_NULL.contains(&method);
         assert!(may_be_null || !answer.is_null(), "{method} {params}: null in {}", self.uri);
         answer

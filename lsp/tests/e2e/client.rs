@@ -178,7 +178,7 @@ impl Client {
     }
 
     /// Sends a request about a document, and returns the answer. An error fails the test.
-    pub(crate) fn about(&mut self, method: &str, uri: &str, mut params: Value) -> Value {
+    pub(crate) fn request_about(&mut self, method: &str, uri: &str, mut params: Value) -> Value {
         params["textDocument"] = json!({ "uri": uri });
         self.request(&format!("textDocument/{method}"), params)
             .unwrap_or_else(|error| panic!("{method}: {error}"))
@@ -186,7 +186,11 @@ impl Client {
 
     /// Sends a request about a position, and returns the answer.
     pub(crate) fn at(&mut self, method: &str, uri: &str, line: u32, character: u32) -> Value {
-        self.about(method, uri, json!({ "position": { "line": line, "character": character } }))
+        self.request_about(
+            method,
+            uri,
+            json!({ "position": { "line": line, "character": character } }),
+        )
     }
 
     pub(crate) fn open(&mut self, uri: &str, text: &str) {

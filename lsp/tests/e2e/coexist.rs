@@ -65,6 +65,6 @@ fn reports_only_noise() {
     assert!(hover["contents"]["value"].as_str().is_some_and(|it| it.contains("noise")), "{hover}");
     assert!(client.at("hover", URI, 0, 14).is_null(), "an argument that is not noisy");
     assert!(client.at("hover", URI, 0, 11).is_null(), "a symbol");
-    let hints = client.about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
+    let hints = client.request_about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
     assert!(hints.as_array().is_some_and(|it| !it.is_empty()));
 }

@@ -40,7 +40,7 @@ impl Drop for TestFolder {
 }
 
 fn label(client: &mut Client, uri: &str) -> Value {
-    client.about("inlayHint", uri, json!({ "range": range(1, 0, 80) }))[0]["label"].clone()
+    client.request_about("inlayHint", uri, json!({ "range": range(1, 0, 80) }))[0]["label"].clone()
 }
 
 fn severities(found: &[Value]) -> Vec<&Value> {

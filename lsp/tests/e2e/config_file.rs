@@ -27,7 +27,7 @@ fn is_checked_as_it_is_written() {
         assert_eq!(found[0]["range"], range(2, 0, 5));
         assert_eq!(found[0]["message"], "unknown key `nosie` in `hints`; did you mean `noise`?");
         if pulls {
-            let report = client.about("diagnostic", &uri, json!({}));
+            let report = client.request_about("diagnostic", &uri, json!({}));
             assert_eq!(report["items"], json!([]), "each problem is shown once");
         }
         client.change(&uri, 2, Some(range(2, 0, 5)), "noise");
@@ -40,7 +40,7 @@ fn is_checked_as_it_is_written() {
         assert!(message.starts_with("`extends`: ") && message.contains("none.toml"), "{message}");
         // Requests about programs have empty answers.
         for method in ["semanticTokens/full", "codeLens", "documentSymbol", "formatting"] {
-            client.about(
+            client.request_about(
                 method,
                 &uri,
                 json!({ "options": { "tabSize": 2, "insertSpaces": true } }),

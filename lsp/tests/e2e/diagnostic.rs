@@ -52,22 +52,22 @@ fn pulled_with_a_result_id() {
     let (mut client, server) = Client::with(capabilities, Value::Null);
     assert!(server["diagnosticProvider"].is_object());
     client.open(URI, &illegal());
-    let first = client.about("diagnostic", URI, json!({}));
+    let first = client.request_about("diagnostic", URI, json!({}));
     assert_eq!(
         (first["kind"].as_str(), first["items"].as_array().map(Vec::len)),
         (Some("full"), Some(1))
     );
     let id = &first["resultId"];
-    let again = client.about("diagnostic", URI, json!({ "previousResultId": id }));
+    let again = client.request_about("diagnostic", URI, json!({ "previousResultId": id }));
     assert_eq!((again["kind"].as_str(), &again["resultId"]), (Some("unchanged"), id));
     // An edit that does not move any diagnostic.
     client.change(URI, 2, Some(crate::client::range(6, 1, 1)), "\n// end");
     assert_eq!(
-        client.about("diagnostic", URI, json!({ "previousResultId": id }))["kind"],
+        client.request_about("diagnostic", URI, json!({ "previousResultId": id }))["kind"],
         "unchanged"
     );
     client.change(URI, 3, Some(crate::client::range(0, 0, 0)), "\n");
-    let moved = client.about("diagnostic", URI, json!({ "previousResultId": id }));
+    let moved = client.request_about("diagnostic", URI, json!({ "previousResultId": id }));
     assert_eq!(moved["kind"], "full");
     assert!(
         !client.seen.iter().any(|it| it["method"] == "textDocument/publishDiagnostics"),

@@ -21,7 +21,7 @@ return
 fn formatting_a_document_is_idempotent() {
     let mut client = Client::new();
     client.open(URI, TEXT);
-    let edits = client.about("formatting", URI, json!({ "options": options() }));
+    let edits = client.request_about("formatting", URI, json!({ "options": options() }));
     let formatted = apply(TEXT, &edits);
     let wanted = "func.func @f(%a: i5) -> i5 {
   %0 = arith.addi %a, %a : i5 // kept
@@ -33,7 +33,7 @@ func.func @g() {
 ";
     assert_eq!(formatted, wanted);
     client.change(URI, 2, None, &formatted);
-    let edits = client.about("formatting", URI, json!({ "options": options() }));
+    let edits = client.request_about("formatting", URI, json!({ "options": options() }));
     assert_eq!(edits, json!([]));
 }
 
@@ -43,8 +43,11 @@ fn formatting_a_range_changes_only_the_range() {
     client.open(URI, TEXT);
     let at = |line: u32| json!({ "line": line, "character": 0 });
     let range = json!({ "start": at(4), "end": at(6) });
-    let edits =
-        client.about("rangeFormatting", URI, json!({ "range": range, "options": options() }));
+    let edits = client.request_about(
+        "rangeFormatting",
+        URI,
+        json!({ "range": range, "options": options() }),
+    );
     let formatted = apply(TEXT, &edits);
     let before = TEXT.find("func.func @g").expect("a second function");
     assert!(formatted.starts_with(&TEXT[..before]));
@@ -55,7 +58,7 @@ fn formatting_a_range_changes_only_the_range() {
 fn does_not_format_texts_with_syntax_errors() {
     let mut client = Client::new();
     client.open(URI, &TEXT.replace("return %0", "return ("));
-    let edits = client.about("formatting", URI, json!({ "options": options() }));
+    let edits = client.request_about("formatting", URI, json!({ "options": options() }));
     assert_eq!(edits, json!([]));
 }
 
@@ -66,7 +69,7 @@ fn while_typing_a_new_line_is_indented() {
     client.open(URI, text);
     let position = json!({ "line": 1, "character": 0 });
     let params = json!({ "position": position, "ch": "\n", "options": options() });
-    let edits = client.about("onTypeFormatting", URI, params);
+    let edits = client.request_about("onTypeFormatting", URI, params);
     assert_eq!(apply(text, &edits), "func.func @f() {\n  \n  return\n}\n");
 }
 

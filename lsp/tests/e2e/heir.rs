@@ -32,7 +32,7 @@ fn line(of: &str) -> u32 {
 fn hints(client: &mut Client) -> Vec<String> {
     let whole =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
-    let found = client.about("inlayHint", URI, json!({ "range": whole }));
+    let found = client.request_about("inlayHint", URI, json!({ "range": whole }));
     let text = |it: &Value| {
         let at = &it["position"];
         format!("{}:{} {}", at["line"], at["character"], it["label"].as_str().unwrap_or_default())
@@ -41,7 +41,7 @@ fn hints(client: &mut Client) -> Vec<String> {
 }
 
 fn lenses(client: &mut Client) -> Vec<(u64, String)> {
-    let found = client.about("codeLens", URI, json!({}));
+    let found = client.request_about("codeLens", URI, json!({}));
     let mut all: Vec<_> = found
         .as_array()
         .expect("a list")
@@ -57,7 +57,7 @@ fn lenses(client: &mut Client) -> Vec<(u64, String)> {
 
 fn actions(client: &mut Client, line: u32, context: Value) -> Vec<Value> {
     let params = json!({ "range": range(line, 12, 12), "context": context });
-    client.about("codeAction", URI, params).as_array().cloned().expect("a list")
+    client.request_about("codeAction", URI, params).as_array().cloned().expect("a list")
 }
 
 /// The codes of the diagnostics of a version, except for missing scales.
@@ -369,13 +369,17 @@ fn reports_only_noise_beside_another_server() {
         assert_eq!(client.at("hover", URI, 1, 13).is_null(), is_left, "a symbol");
         assert_eq!(client.at("definition", URI, 6, 26) == json!([]), is_left);
         let is_empty = |it: Value| it.as_array().is_none_or(Vec::is_empty);
-        assert_eq!(is_empty(client.about("documentSymbol", URI, json!({}))), is_left);
-        assert_eq!(is_empty(client.about("foldingRange", URI, json!({}))), is_left);
-        let tokens = client.about("semanticTokens/range", URI, json!({ "range": whole }));
+        assert_eq!(is_empty(client.request_about("documentSymbol", URI, json!({}))), is_left);
+        assert_eq!(is_empty(client.request_about("foldingRange", URI, json!({}))), is_left);
+        let tokens = client.request_about("semanticTokens/range", URI, json!({ "range": whole }));
         assert_eq!(is_empty(tokens["data"].clone()), is_left);
         // Only this server handles a program of another kind.
         client.open("file:///e2e/plain.mlir", plain);
-        assert!(!is_empty(client.about("documentSymbol", "file:///e2e/plain.mlir", json!({}))));
+        assert!(!is_empty(client.request_about(
+            "documentSymbol",
+            "file:///e2e/plain.mlir",
+            json!({})
+        )));
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, URI, function, illegal, range};
 
 fn hints(client: &mut Client, range: Value) -> Vec<String> {
-    let hints = client.about("inlayHint", URI, json!({ "range": range }));
+    let hints = client.request_about("inlayHint", URI, json!({ "range": range }));
     let place = |it: &Value| {
         format!(
             "{}:{} {}",
@@ -40,7 +40,7 @@ fn follow_the_edits_before_the_request() {
 fn resolve_to_the_derivation() {
     let mut client = Client::new();
     client.open(URI, &illegal());
-    let hints = client.about("inlayHint", URI, json!({ "range": range(2, 0, 40) }));
+    let hints = client.request_about("inlayHint", URI, json!({ "range": range(2, 0, 40) }));
     let hint = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
     assert!(
         hint["tooltip"]["value"].as_str().is_some_and(|it| it.contains("12 + 12 = 24")),
@@ -166,7 +166,7 @@ fn depth_and_secrecy_are_shown_on_request_and_follow_edits() {
 fn hints_of_loops_resolve_to_the_effect_of_the_loop() {
     let mut client = Client::new();
     client.open(URI, &counted("%c8"));
-    let hints = client.about("inlayHint", URI, json!({ "range": range(4, 10, 16) }));
+    let hints = client.request_about("inlayHint", URI, json!({ "range": range(4, 10, 16) }));
     assert_eq!(hints[0]["label"], "8 iterations, noise 12 → 20");
     let hint = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
     let tooltip = hint["tooltip"]["value"].as_str().unwrap_or_default();
@@ -220,7 +220,7 @@ fn noise_too_large_to_count_is_no_growth_in_a_loop() {
     let hover = client.at("hover", URI, 33, 3)["contents"]["value"].to_string();
     assert!(hover.contains("more than 2^32 bits"), "{hover}");
     assert!(hover.contains("... 21 steps more ..."), "{hover}");
-    let lens = client.about("codeLens", URI, json!({}));
+    let lens = client.request_about("codeLens", URI, json!({}));
     let title = lens[0]["command"]["title"].as_str().unwrap_or_default().to_owned();
     assert!(title.starts_with("max noise over 2^32 bits (budget 26): "), "{title}");
     // A chain that is too long for a hover.
@@ -234,9 +234,9 @@ fn noise_too_large_to_count_is_no_growth_in_a_loop() {
 fn hints_over_the_budget_are_marked() {
     let mut client = Client::new();
     client.open(URI, &illegal());
-    let found = client.about("inlayHint", URI, json!({ "range": range(2, 0, 80) }));
+    let found = client.request_about("inlayHint", URI, json!({ "range": range(2, 0, 80) }));
     assert_eq!(found[0]["data"]["isOver"], false);
-    let found = client.about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
+    let found = client.request_about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
     assert_eq!(found[0]["data"]["isOver"], true);
     assert!(found[0]["label"].as_str().is_some_and(|it| it.starts_with('⚠')), "{found}");
 }

@@ -9,7 +9,7 @@ fn locations_lead_to_files() {
     let mut client = Client::new();
     let uri = "file:///some/where/a.mlir";
     client.open(uri, "\"t.a\"() : () -> () loc(\"b c.mlir\":3:7)\n");
-    let found = client.about("documentLink", uri, json!({}));
+    let found = client.request_about("documentLink", uri, json!({}));
     let target = found[0]["target"].as_str().unwrap_or_default();
     assert_eq!(
         (short(&found[0]["range"]), target),
@@ -32,7 +32,7 @@ fn codes_lead_to_their_documentation() {
     let file = href.strip_prefix("file://").expect("a file");
     let text = std::fs::read_to_string(file).expect("it is there");
     assert!(text.starts_with("# noise-overflow: "), "{text}");
-    let links = client.about("documentLink", uri, json!({}));
+    let links = client.request_about("documentLink", uri, json!({}));
     assert_eq!(links[0]["target"], href);
 }
 

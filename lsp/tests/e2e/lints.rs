@@ -26,7 +26,7 @@ const PROGRAM: &str = "func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi3
 fn actions(client: &mut Client, line: u32, kind: &str) -> Vec<Value> {
     let context = json!({ "diagnostics": [], "only": [kind] });
     let params = json!({ "range": range(line, 12, 12), "context": context });
-    client.about("codeAction", URI, params).as_array().cloned().expect("a list")
+    client.request_about("codeAction", URI, params).as_array().cloned().expect("a list")
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn references_and_highlights() {
     let mut client = open();
     let (line, column) = place("%a", 0);
     let params = json!({ "position": { "line": line, "character": column }, "context": { "includeDeclaration": true } });
-    let found = client.about("references", URI, params);
+    let found = client.request_about("references", URI, params);
     let places: Vec<_> =
         found.as_array().expect("a list").iter().map(|it| short(&it["range"])).collect();
     assert_eq!(places, ["2:13-2:15", "3:17-3:19", "10:9-10:11"]);

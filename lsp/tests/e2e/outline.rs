@@ -42,7 +42,7 @@ fn tree(symbols: &Value) -> String {
 
 #[test]
 fn symbols_are_nested() {
-    let found = open().about("documentSymbol", URI, json!({}));
+    let found = open().request_about("documentSymbol", URI, json!({}));
     assert_eq!(tree(&found), " (m 2:0-12:1 (f 3:2-8:3, module 9:2-11:3 (g 10:4-10:26)))");
 }
 
@@ -55,13 +55,13 @@ fn deep_nesting_is_flattened() {
     let mut client = Client::new();
     let n = 500;
     client.open(URI, &format!("{}{}", "module {\n".repeat(n), "}\n".repeat(n)));
-    let found = client.about("documentSymbol", URI, json!({}));
+    let found = client.request_about("documentSymbol", URI, json!({}));
     assert!((10..100).contains(&depth(&found)));
 }
 
 #[test]
 fn folds_regions_and_comments() {
-    let found = open().about("foldingRange", URI, json!({}));
+    let found = open().request_about("foldingRange", URI, json!({}));
     let lines: Vec<_> = found
         .as_array()
         .expect("a list")
@@ -81,7 +81,7 @@ fn folds_regions_and_comments() {
 #[test]
 fn selection_grows_outward() {
     let positions = json!({ "positions": [{ "line": 4, "character": 12 }] });
-    let found = open().about("selectionRange", URI, positions);
+    let found = open().request_about("selectionRange", URI, positions);
     let mut ranges = Vec::new();
     let mut at = &found[0];
     while at.is_object() {
@@ -96,7 +96,7 @@ fn selection_grows_outward() {
 fn limits_the_number_of_expanded_cursors() {
     let position = json!({ "line": 4, "character": 12 });
     let positions = json!({ "positions": vec![position; 12_000] });
-    let found = open().about("selectionRange", URI, positions);
+    let found = open().request_about("selectionRange", URI, positions);
     let found = found.as_array().expect("a list");
     assert_eq!(found.len(), 12_000, "an answer for each");
     let n_grown = found.iter().filter(|it| it["parent"].is_object()).count();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, URI, capabilities, function, range};
 
 fn label(client: &mut Client) -> Value {
-    let hints = client.about("inlayHint", URI, json!({ "range": range(1, 0, 80) }));
+    let hints = client.request_about("inlayHint", URI, json!({ "range": range(1, 0, 80) }));
     hints[0]["label"].clone()
 }
 

@@ -308,8 +308,8 @@ fn an_hour_of_use() {
         for method in
             ["semanticTokens/full", "documentSymbol", "foldingRange", "codeLens", "inlayHint"]
         {
-            let mut old = soak.client.about(method, &uri, json!({ "range": whole }));
-            let mut new = soak.client.about(method, &fresh, json!({ "range": whole }));
+            let mut old = soak.client.request_about(method, &uri, json!({ "range": whole }));
+            let mut new = soak.client.request_about(method, &fresh, json!({ "range": whole }));
             for it in [&mut old, &mut new] {
                 if let Some(it) = it.as_object_mut() {
                     it.remove("resultId");

@@ -6,7 +6,7 @@ use crate::client::{Client, MESSAGE_TIMEOUT, URI, apply, capabilities, function,
 
 fn actions(client: &mut Client, context: Value) -> Vec<Value> {
     let params = json!({ "range": range(3, 8, 8), "context": context });
-    client.about("codeAction", URI, params).as_array().cloned().expect("a list")
+    client.request_about("codeAction", URI, params).as_array().cloned().expect("a list")
 }
 
 fn titles(found: &[Value]) -> Vec<&str> {
@@ -31,10 +31,10 @@ fn in_the_background_titles_become_exact() {
     let mut client = client(Value::Null);
     let text = illegal();
     client.open(URI, &text);
-    let lens = client.about("codeLens", URI, json!({}));
+    let lens = client.request_about("codeLens", URI, json!({}));
     assert_eq!(lens[0]["command"]["title"], "max noise 48 of 26 bits: insert optimal reduce_noise");
     wait_until_solved(&mut client);
-    let lens = client.about("codeLens", URI, json!({}));
+    let lens = client.request_about("codeLens", URI, json!({}));
     assert_eq!(
         lens[0]["command"]["title"],
         "max noise 48 of 26 bits: insert 1 reduce_noise (proven optimal)"
@@ -135,7 +135,7 @@ fn the_background_can_be_switched_off() {
     client.open(URI, &illegal());
     client.diagnostics(URI, 1);
     std::thread::sleep(std::time::Duration::from_millis(600));
-    let lens = client.about("codeLens", URI, json!({}));
+    let lens = client.request_about("codeLens", URI, json!({}));
     assert_eq!(lens[0]["command"]["title"], "max noise 48 of 26 bits: insert optimal reduce_noise");
 }
 
@@ -154,7 +154,7 @@ fn a_lens_shows_why_nothing_can_be_placed() {
     let mut client = client(Value::Null);
     client.open(URI, &format!("{}func\n", illegal()));
     wait_until_solved(&mut client);
-    let lens = client.about("codeLens", URI, json!({}));
+    let lens = client.request_about("codeLens", URI, json!({}));
     assert_eq!(
         lens[0]["command"],
         json!({
@@ -175,7 +175,7 @@ fn lenses_of_an_edited_text_and_of_a_new_one_are_equal_after_both_searches() {
         function("f", &[unknown, "%1 = noisy.mul %x, %x : !noisy.i32", last])
     };
     let title = |client: &mut Client, uri: &str| {
-        client.about("codeLens", uri, json!({}))[0]["command"]["title"].clone()
+        client.request_about("codeLens", uri, json!({}))[0]["command"]["title"].clone()
     };
     client.open(URI, &text("%2 = noisy.add %1, %1 : !noisy.i32"));
     let illegal = text("%2 = noisy.mul %1, %1 : !noisy.i32");
@@ -194,7 +194,7 @@ fn the_command_of_a_lens_places() {
     let mut client = client(Value::Null);
     let text = illegal();
     client.open(URI, &text);
-    let lens = client.about("codeLens", URI, json!({}));
+    let lens = client.request_about("codeLens", URI, json!({}));
     let command = &lens[0]["command"];
     let params = json!({ "command": command["command"], "arguments": command["arguments"] });
     assert_eq!(client.request("workspace/executeCommand", params), Ok(Value::Null));
@@ -244,7 +244,7 @@ fn replaces_existing_reductions() {
     client.open(URI, &text);
     let params =
         json!({ "range": range(3, 8, 8), "context": { "diagnostics": [], "only": ["refactor"] } });
-    let found = client.about("codeAction", URI, params);
+    let found = client.request_about("codeAction", URI, params);
     assert_eq!(found[0]["title"], "Re-optimize all reduce_noise in @f (replaces existing)");
     assert_eq!(found[0]["kind"], "refactor.rewrite.noisy");
     let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
@@ -269,7 +269,7 @@ fn rewriting(client: &mut Client) -> Value {
     let params = json!({
         "range": range(21, 8, 8), "context": { "diagnostics": [], "only": ["refactor.rewrite"] },
     });
-    let found = client.about("codeAction", URI, params);
+    let found = client.request_about("codeAction", URI, params);
     let is_rewriting = |it: &&Value| it["title"].as_str().unwrap_or("").starts_with("Rewrite and");
     let rewriting = found.as_array().and_then(|it| it.iter().find(is_rewriting));
     rewriting.unwrap_or_else(|| panic!("{found}")).clone()
@@ -325,7 +325,7 @@ fn a_lens_shows_the_savings_of_rewriting_on_request() {
         for _ in 0..n {
             wait_until_solved(&mut client);
         }
-        let found = client.about("codeLens", URI, json!({}));
+        let found = client.request_about("codeLens", URI, json!({}));
         let titles: Vec<&str> = found
             .as_array()
             .into_iter()
@@ -338,7 +338,7 @@ fn a_lens_shows_the_savings_of_rewriting_on_request() {
         assert!(title.starts_with(start) && title.contains(" to 0"), "{title}");
         // An edit makes the savings unknown.
         client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
-        let found = client.about("codeLens", URI, json!({}));
+        let found = client.request_about("codeLens", URI, json!({}));
         assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
     }
 }

@@ -14,10 +14,10 @@ fn answers_contain_the_spelling_of_the_client() {
         client.open(&uri, &illegal());
         assert!(!client.diagnostics(&uri, 1).is_empty(), "{name}");
         let params = json!({ "position": { "line": 2, "character": 3 }, "context": { "includeDeclaration": true } });
-        let found = client.about("references", &uri, params);
+        let found = client.request_about("references", &uri, params);
         assert_eq!(found[0]["uri"], *uri);
         let params = json!({ "position": { "line": 2, "character": 3 }, "newName": "new" });
-        let edit = client.about("rename", &uri, params);
+        let edit = client.request_about("rename", &uri, params);
         assert_eq!(edit["documentChanges"][0]["textDocument"]["uri"], *uri);
         client.change(&uri, 2, None, "");
         assert!(client.diagnostics(&uri, 2).is_empty(), "{name}");
@@ -32,7 +32,7 @@ fn edits_by_name_contain_the_spelling_of_the_client() {
     let uri = "file:///e2e/a[1].mlir";
     client.open(uri, &illegal());
     let params = json!({ "position": { "line": 2, "character": 3 }, "newName": "new" });
-    let edit = client.about("rename", uri, params);
+    let edit = client.request_about("rename", uri, params);
     assert!(edit["changes"][uri].is_array(), "{edit}");
 }
 

@@ -20,10 +20,10 @@ fn absolute(data: &Value) -> Vec<[u64; 5]> {
 fn tokens_of_a_range_are_a_part_of_all_tokens() {
     let mut client = Client::new();
     client.open(URI, &format!("// \u{1F600}\r\n{}", illegal()));
-    let full = absolute(&client.about("semanticTokens/full", URI, json!({}))["data"]);
+    let full = absolute(&client.request_about("semanticTokens/full", URI, json!({}))["data"]);
     assert_eq!(full[0], [0, 0, 5, 0, 0]);
     let part = json!({ "range": { "start": { "line": 2, "character": 0 }, "end": { "line": 4, "character": 0 } } });
-    let part = absolute(&client.about("semanticTokens/range", URI, part)["data"]);
+    let part = absolute(&client.request_about("semanticTokens/range", URI, part)["data"]);
     let wanted: Vec<_> = full.iter().filter(|it| (2..4).contains(&it[0])).copied().collect();
     assert_eq!(part, wanted);
 }
@@ -32,9 +32,9 @@ fn tokens_of_a_range_are_a_part_of_all_tokens() {
 fn applying_a_difference_gives_the_new_tokens() {
     let mut client = Client::new();
     client.open(URI, &illegal());
-    let full = client.about("semanticTokens/full", URI, json!({}));
+    let full = client.request_about("semanticTokens/full", URI, json!({}));
     client.change(URI, 2, Some(range(2, 0, 0)), "  // new\n");
-    let delta = client.about(
+    let delta = client.request_about(
         "semanticTokens/full/delta",
         URI,
         json!({ "previousResultId": full["resultId"] }),
@@ -45,9 +45,9 @@ fn applying_a_difference_gives_the_new_tokens() {
         let n = usize::try_from(edit["deleteCount"].as_u64().expect("a number")).expect("small");
         data.splice(start..start + n, edit["data"].as_array().cloned().unwrap_or_default());
     }
-    let again = client.about("semanticTokens/full", URI, json!({}));
+    let again = client.request_about("semanticTokens/full", URI, json!({}));
     assert_eq!(again["data"], Value::Array(data));
     let unknown =
-        client.about("semanticTokens/full/delta", URI, json!({ "previousResultId": "x" }));
+        client.request_about("semanticTokens/full/delta", URI, json!({ "previousResultId": "x" }));
     assert_eq!(unknown["data"], again["data"], "of what is not known everything is sent");
 }

@@ -105,7 +105,7 @@ fn diagnostics_concern_only_the_typed_text() {
     assert!(client.diagnostics(URI, 1).is_empty());
     let all =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 999, "character": 0 } });
-    let hints = client.about("inlayHint", URI, json!({ "range": all }));
+    let hints = client.request_about("inlayHint", URI, json!({ "range": all }));
     let n_around = hints.as_array().map_or(0, Vec::len);
     assert!(n_around > 0);
     let mut editor =
@@ -128,13 +128,13 @@ fn diagnostics_concern_only_the_typed_text() {
         // All requests that an editor sends while the user types.
         let position = editor.position("");
         for method in ["completion", "signatureHelp", "documentHighlight"] {
-            editor.client.about(method, URI, json!({ "position": position }));
+            editor.client.request_about(method, URI, json!({ "position": position }));
         }
         let here = json!({ "start": position, "end": position });
         let context = json!({ "diagnostics": [] });
         let params = json!({ "range": here, "context": context });
-        editor.client.about("codeAction", URI, params);
-        let hints = editor.client.about("inlayHint", URI, json!({ "range": all }));
+        editor.client.request_about("codeAction", URI, params);
+        let hints = editor.client.request_about("inlayHint", URI, json!({ "range": all }));
         let is_around = |it: &&Value| {
             let line = it["position"]["line"].as_u64().unwrap_or_default() as u32;
             let rest = editor.ahead.matches('\n').count() as u32;

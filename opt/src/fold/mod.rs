@@ -30,7 +30,7 @@ fn create_placeholder(n: usize) -> Constant {
     Constant::Other(Attr::from_index(u32::MAX as usize - 1 - n))
 }
 
-fn operand_of(constant: Constant, n: usize) -> Option<usize> {
+fn placeholder_operand(constant: Constant, n: usize) -> Option<usize> {
     match constant {
         Constant::Other(attr) => {
             let at = (u32::MAX as usize - 1).checked_sub(attr.index())?;
@@ -64,7 +64,8 @@ pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut ElementLists) -> SmallVec<[Fo
         let n = data.operands.len();
         let same = known.iter().position(|&it| it == folded);
         let ty = ir.value(result).ty;
-        let operand = operand_of(folded, n).or(same).and_then(|it| data.operands[it].value);
+        let operand =
+            placeholder_operand(folded, n).or(same).and_then(|it| data.operands[it].value);
         match (folded, operand) {
             (Constant::Bottom | Constant::Unknown, _) => return SmallVec::new(),
             (_, Some(value)) if ir.value(value).ty == ty && value != result => {

@@ -135,7 +135,7 @@ fn run_rewrite(cx: &mut PassContext<'_>, op: Op, options: &PassOptions) -> Resul
     let copies = after.functions();
     let mut n = 0;
     for it in &rewritten.savings {
-        let at = meant[it.at];
+        let at = meant[it.function_index];
         let pair = ((program.ir(), theirs[at]), (after, copies[at]));
         n += adopt::adopt(cx.ir, ours[at], pair.0, pair.1).map_err(internal_error)?;
     }

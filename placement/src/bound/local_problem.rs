@@ -166,7 +166,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 
     /// Makes each solve start from the basis of [`LocalProblem::set_basis`].
-    pub(crate) fn starts_from_bases(&mut self) -> Option<()> {
+    pub(crate) fn start_from_set_basis(&mut self) -> Option<()> {
         self.lp.expect_given_bases().ok()
     }
 

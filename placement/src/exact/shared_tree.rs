@@ -247,7 +247,7 @@ impl<'g> SharedTree<'_, 'g> {
     /// fails.
     fn work(&self, cores: &mut CoreSeparator<'g>, budget: &mut EffortBudget) -> Option<()> {
         let mut local = self.problem.local(cores)?;
-        local.starts_from_bases()?;
+        local.start_from_set_basis()?;
         let mut fixed = vec![ColumnDecision::Open; self.problem.graph.n_sites()];
         while let Some((at, start, job)) = self.next() {
             self.add_new_rows(&mut local);

@@ -370,7 +370,7 @@ impl EqualityProof<'_> {
                 return Err("the ends of branches differ".to_owned());
             }
             let ops: Vec<Op> = self.new.ir.block_ops(new).filter(|&it| it != new_end).collect();
-            let mut feed = self.feed(old, Some(end));
+            let mut feed = self.events_of(old, Some(end));
             self.compare_op_lists(&mut feed, &ops, depth)?;
             for (at, yields) in yields.iter_mut().enumerate() {
                 let (Some(old), Some(new)) = (a.operands[at].value, b.operands[at].value) else {

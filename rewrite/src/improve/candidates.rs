@@ -8,7 +8,9 @@ use noisy_syntax::{Op, OpKind};
 use crate::bound;
 use crate::extract::{ExtractedBlock, Extraction};
 use crate::placing::clock::TimeLimit;
-use crate::placing::{MAX_CODE_GROWTH, Placer, SMALL_CODE, apply_edits, costs, is_fully_parsed};
+use crate::placing::{
+    MAX_CODE_GROWTH, Placer, SMALL_CODE, apply_edits, costs_and_bounds, is_fully_parsed,
+};
 use crate::search::{ProgramVariant, RewriteEffort, search};
 use crate::write::{self, BlockReplacement};
 
@@ -124,7 +126,7 @@ impl CandidateSearch<'_> {
             let Some(after) = apply_candidates(self.program, choices, &choose) else { continue };
             let part = clock.part(1.0 / (candidates.len() - at) as f64);
             let Some((_, placed)) = self.placer.place(&after, &part) else { continue };
-            for (at, cost) in costs(&placed).into_iter().enumerate() {
+            for (at, cost) in costs_and_bounds(&placed).into_iter().enumerate() {
                 if let Some((cost, _)) = cost.filter(|it| promising[at] && it.0 < best[at].0) {
                     best[at] = (cost, Some(candidate));
                 }
@@ -175,11 +177,14 @@ impl CandidateSearch<'_> {
             return 0;
         }
         let clock = TimeLimit::new(BOUND_TIME, self.placer.options.placement.limits.cancel.clone());
-        bound::least_reductions(&extracted.straight, self.placer.scale, &|| clock.is_over())
+        bound::least_reductions(&extracted.straight, self.placer.noise_parameters, &|| {
+            clock.is_over()
+        })
     }
 
     fn of_function(&self, at: usize, clock: &TimeLimit, opens_loops: bool) -> Vec<BlockVariants> {
-        let (program, options, scale) = (self.program, self.placer.options, self.placer.scale);
+        let (program, options, scale) =
+            (self.program, self.placer.options, self.placer.noise_parameters);
         let (ir, function) = (program.ir(), self.functions[at]);
         let drops_reductions = options.placement.replace;
         let extraction =
@@ -193,7 +198,8 @@ impl CandidateSearch<'_> {
             }
             let Some(extracted) = extraction.block(block) else { continue };
             let n_ops = extracted.straight.lines.len() - extracted.straight.leaves.len();
-            if n_ops > MAX_OPS || n_ops as f64 > MAX_OPS_PER_SECOND * self.placer.seconds {
+            if n_ops > MAX_OPS || n_ops as f64 > MAX_OPS_PER_SECOND * self.placer.time_limit_seconds
+            {
                 continue;
             }
             let max_ops = (n_ops as f64 * options.max_growth) as usize;

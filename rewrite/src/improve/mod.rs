@@ -14,7 +14,7 @@ use self::candidates::{BlockVariants, CandidateSearch};
 use crate::equality::{Equality, prove_equal_unless};
 use crate::placing::clock::TimeLimit;
 use crate::placing::race::PlacementRace;
-use crate::placing::{Placer, RewriteOptions, apply_edits, costs, functions_at};
+use crate::placing::{Placer, RewriteOptions, apply_edits, costs_and_bounds, functions_at};
 use crate::scale::NoiseParameters;
 use crate::structure::{StructureForms, is_allowed_form};
 
@@ -38,7 +38,7 @@ pub fn time_left(limit: Duration, start: Instant) -> Duration {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saving {
     /// The index of the function in the argument of [`rewrite`].
-    pub at: usize,
+    pub function_index: usize,
     /// The name of the function, without `@`.
     pub function: String,
     /// The cost of a placement of the original function.
@@ -64,7 +64,7 @@ impl Saving {
 
 /// A rewritten program without a placement.
 #[derive(Debug)]
-pub struct Rewritten {
+pub struct RewrittenProgram {
     /// The rewritten program.
     pub document: Document,
     /// The functions that were rewritten.
@@ -78,7 +78,11 @@ pub struct Rewritten {
 /// *Law.* The original program is placed with the whole time limit, concurrently with the search. A
 /// rewriting is returned only if its own placement costs less. Both placements are stored in the
 /// cache of the options, so placing the result takes no time and has the same cost.
-pub fn rewrite(program: &Program, functions: &[Op], options: &RewriteOptions) -> Option<Rewritten> {
+pub fn rewrite(
+    program: &Program,
+    functions: &[Op],
+    options: &RewriteOptions,
+) -> Option<RewrittenProgram> {
     let scale = NoiseParameters::of(program.model())?;
     let limits = &options.placement.limits;
     let limit = limits.time.unwrap_or(DEFAULT_LIMIT);
@@ -86,7 +90,12 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &RewriteOptions) ->
     let all = program.ir().functions();
     let place_of = |it: &Op| all.iter().position(|of| of == it);
     let places = functions.iter().map(place_of).collect::<Option<_>>()?;
-    let placer = Placer { options, scale, seconds: limit.as_secs_f64(), function_indices: places };
+    let placer = Placer {
+        options,
+        noise_parameters: scale,
+        time_limit_seconds: limit.as_secs_f64(),
+        function_indices: places,
+    };
     let run = RewriteRun { program, functions, placer, race: PlacementRace::new(program) };
     let told = |placing: Placing| Placing { watch: options.placement.watch.clone(), ..placing };
     let (before, found) = if cfg!(target_family = "wasm") {
@@ -171,7 +180,7 @@ impl RewriteRun<'_> {
         // A rewritten function without a placement has infinite cost; an unchanged one without a
         // placement does not count.
         let refused = |at: usize| if shown.equalities[at].is_some() { f64::INFINITY } else { 0.0 };
-        let all = costs(&first).into_iter().enumerate();
+        let all = costs_and_bounds(&first).into_iter().enumerate();
         let cost = all.map(|(at, it)| it.map_or_else(|| refused(at), |it| it.0)).sum();
         let is_optimal = first.functions.iter().all(|it| it.verdict.is_optimal());
         if self.race.is_lost(cost) {
@@ -221,7 +230,8 @@ impl RewriteRun<'_> {
             let search =
                 CandidateSearch { placer: &self.placer, program: &form, functions: &functions };
             let choices = search.block_variants(&clock.part(0.6));
-            let least = costs(&least).into_iter().map(|it| it.map_or(f64::INFINITY, |it| it.0));
+            let least =
+                costs_and_bounds(&least).into_iter().map(|it| it.map_or(f64::INFINITY, |it| it.0));
             search.place_candidates(&choices, Some(least.collect()), &clock.part(0.8))
         });
         StructureForms::finished(after.unwrap_or(form), &self.placer)
@@ -231,7 +241,7 @@ impl RewriteRun<'_> {
     fn rank_form(&self, found: &mut FoundForms, document: Document, clock: &TimeLimit) {
         let Some((functions, outcome)) = self.placer.place(&document, clock) else { return };
         let number = found.forms.len();
-        for (at, cost) in costs(&outcome).into_iter().enumerate() {
+        for (at, cost) in costs_and_bounds(&outcome).into_iter().enumerate() {
             let pair = ((self.program, self.functions[at]), (&*document, functions[at]));
             let fits = is_allowed_form(pair.0, pair.1, self.placer.options.max_growth);
             if let Some((cost, _)) = cost.filter(|_| fits) {
@@ -284,8 +294,8 @@ impl RewriteRun<'_> {
         &self,
         before: &PlacementOutcome,
         (mut found, mut shown, placed): (FoundForms, ProvenProgram, PlacementOutcome),
-    ) -> Option<Rewritten> {
-        let (old, new) = (costs(before), costs(&placed));
+    ) -> Option<RewrittenProgram> {
+        let (old, new) = (costs_and_bounds(before), costs_and_bounds(&placed));
         let group = group_of_functions(self.functions, before);
         let mut is_left = false;
         for first in 0..group.len() {
@@ -325,7 +335,7 @@ impl RewriteRun<'_> {
             let least =
                 if after > 0.0 { search.least_reductions(at, &found.choices) as f64 } else { 0.0 };
             savings.push(Saving {
-                at,
+                function_index: at,
                 function,
                 before,
                 lower_bound_before: least_before,
@@ -335,7 +345,7 @@ impl RewriteRun<'_> {
                 equality,
             });
         }
-        (!savings.is_empty()).then_some(Rewritten { document: shown.after, savings })
+        (!savings.is_empty()).then_some(RewrittenProgram { document: shown.after, savings })
     }
 }
 

@@ -25,7 +25,7 @@ impl TimeLimit {
     }
 
     /// Returns the remaining time.
-    pub(crate) fn left(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         if self.is_cancelled() {
             return Duration::ZERO;
         }
@@ -33,17 +33,17 @@ impl TimeLimit {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.left().is_zero()
+        self.remaining().is_zero()
     }
 
     /// Returns a clock for a fraction of the remaining time.
     pub(crate) fn part(&self, of: f64) -> Self {
-        Self::new(self.left().mul_f64(of.clamp(0.0, 1.0)), self.cancel.clone())
+        Self::new(self.remaining().mul_f64(of.clamp(0.0, 1.0)), self.cancel.clone())
     }
 
     /// Returns a clock that ends after the given time, or with this clock if that is earlier.
     pub(crate) fn at_most(&self, time: Duration) -> Self {
-        Self::new(self.left().min(time), self.cancel.clone())
+        Self::new(self.remaining().min(time), self.cancel.clone())
     }
 
     fn is_cancelled(&self) -> bool {

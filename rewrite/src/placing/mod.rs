@@ -39,9 +39,9 @@ pub struct RewriteOptions {
 /// The functions to rewrite, and the parameters of their placement.
 pub(crate) struct Placer<'a> {
     pub options: &'a RewriteOptions,
-    pub scale: NoiseParameters,
+    pub noise_parameters: NoiseParameters,
     /// The time limit in seconds.
-    pub seconds: f64,
+    pub time_limit_seconds: f64,
     /// The indices of the functions among all functions of the program.
     pub function_indices: Vec<usize>,
 }
@@ -51,7 +51,7 @@ impl Placer<'_> {
         let mut placing = self.options.placement.clone();
         placing.wants_proofs = false;
         placing.watch = None;
-        placing.limits.time = Some(clock.left());
+        placing.limits.time = Some(clock.remaining());
         placing
     }
 
@@ -83,7 +83,7 @@ pub(crate) fn functions_at(program: &Program, places: &[usize]) -> Option<Vec<Op
 
 /// Returns the cost and the lower bound of each function, as numbers of executed reductions of
 /// noise; `None` for a function without a placement.
-pub(crate) fn costs(outcome: &PlacementOutcome) -> Vec<Option<(f64, f64)>> {
+pub(crate) fn costs_and_bounds(outcome: &PlacementOutcome) -> Vec<Option<(f64, f64)>> {
     let cost = |it: &analyses::FunctionOutcome| match &it.verdict {
         PlacementVerdict::Legal => Some((0.0, 0.0)),
         PlacementVerdict::Fixed(it) => {

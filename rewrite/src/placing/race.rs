@@ -83,7 +83,7 @@ impl PlacementRace {
                 race.stop.store(true, Ordering::Relaxed);
             }
             if let Some(told) = &told {
-                told.tell(it);
+                told.report(it);
             }
         }));
         placing

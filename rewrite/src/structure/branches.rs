@@ -11,7 +11,7 @@ use noisy_syntax::{Op, OpKind, Value};
 use super::text::{EditPass, LineStyle};
 use crate::extract::arithmetic_kind;
 use crate::scale::PLAINTEXT_BITS;
-use crate::write::fresh;
+use crate::write::fresh_name;
 
 /// Maximum number of terms of a sum or factors of a product.
 const MAX_TERMS: usize = 64;
@@ -115,7 +115,7 @@ impl EditPass<'_> {
             if let Some((_, line)) = zero {
                 self.edits.push(self.program.source().in_front_of(op, &[line]));
             }
-            let choice = fresh(&mut self.names, "choice");
+            let choice = fresh_name(&mut self.names, "choice");
             self.replace(ir.absolute(op, name.span), choice.clone());
             let mut lines = Vec::new();
             let to = ir.value_text(result);
@@ -207,7 +207,7 @@ impl EditPass<'_> {
         let quiet = args.into_iter().find(|&it| self.is_noisy(it));
         let value = quiet.or_else(|| of.keys().next().copied());
         let value = value.map_or_else(String::new, |it| self.ir.value_text(it));
-        let name = fresh(&mut self.names, "zero");
+        let name = fresh_name(&mut self.names, "zero");
         let line = style.line(&name, "sub", &value, &value);
         (name, line)
     }
@@ -231,7 +231,7 @@ impl EditPass<'_> {
                         Some(before) => {
                             let (base, op) =
                                 if is_negative { ("difference", "sub") } else { ("sum", "add") };
-                            let name = fresh(&mut self.names, base);
+                            let name = fresh_name(&mut self.names, base);
                             lines.push(style.line(&name, op, &before, &text));
                             name
                         }
@@ -256,7 +256,7 @@ impl EditPass<'_> {
                 at = Some(match at {
                     None => text.clone(),
                     Some(before) => {
-                        let name = fresh(&mut self.names, "product");
+                        let name = fresh_name(&mut self.names, "product");
                         lines.push(style.line(&name, "mul", &before, &text));
                         name
                     }

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::text::{EditPass, LineStyle};
 use crate::extract::is_ring_op;
-use crate::write::fresh;
+use crate::write::fresh_name;
 
 /// Returns edits that move invariant arithmetic out of the innermost loop around it. Outer loops
 /// are handled in the next pass.
@@ -56,7 +56,7 @@ pub(super) fn hoist_invariants(program: &Program, functions: &[Op]) -> Option<Ve
                 _ => "mul",
             };
             if n_defs.get(&ir.value(result).name) != Some(&1) {
-                renamed.insert(result, fresh(&mut pass.names, "invariant"));
+                renamed.insert(result, fresh_name(&mut pass.names, "invariant"));
             }
             let to = renamed.get(&result).cloned().unwrap_or_else(|| ir.value_text(result));
             lines.push(LineStyle::of(ir, op).line(&to, name, &a, &b));

@@ -13,7 +13,7 @@ use super::text::EditPass;
 use crate::extract::arithmetic_kind;
 use crate::placing::{MAX_CODE_GROWTH, SMALL_CODE};
 use crate::scale::PLAINTEXT_BITS;
-use crate::write::fresh;
+use crate::write::fresh_name;
 
 /// A loop whose iterations can be combined.
 pub(super) struct StridableLoop {
@@ -233,7 +233,7 @@ impl EditPass<'_> {
                 let own = self.program.source().slice(range.clone());
                 (own.split('=').next().unwrap_or_default().trim_end().to_owned(), Vec::new())
             } else {
-                let base = fresh(&mut self.names, "strides");
+                let base = fresh_name(&mut self.names, "strides");
                 match of.inits.len() {
                     1 => (base.clone(), vec![base]),
                     n => (format!("{base}:{n}"), (0..n).map(|it| format!("{base}#{it}")).collect()),
@@ -294,7 +294,8 @@ impl EditPass<'_> {
             if copy > 0 {
                 now.retain(|it, _| of.args.contains(it));
                 if uses_index {
-                    let (name, index) = (fresh(&mut self.names, "index"), ir.value_text(of.index));
+                    let (name, index) =
+                        (fresh_name(&mut self.names, "index"), ir.value_text(of.index));
                     let by = of.step * i128::from(copy);
                     let line = if is_affine {
                         format!("{name} = affine.apply affine_map<(d0) -> (d0 + {by})>({index})")
@@ -314,7 +315,7 @@ impl EditPass<'_> {
                 let is_direct = ir.parent_op(op) == Some(of.op);
                 if is_direct && copy > 0 {
                     for it in &data.result_names {
-                        let name = fresh(&mut self.names, ir.interner.str(it.name));
+                        let name = fresh_name(&mut self.names, ir.interner.str(it.name));
                         for &value in &data.results {
                             if ir.value(value).name == it.name {
                                 let own = ir.value_text(value);
@@ -374,7 +375,7 @@ impl Constants {
     fn name(&mut self, number: i128, names: &mut FreshNames<'_>) -> String {
         let lines = &mut self.lines;
         let new = || {
-            let name = fresh(names, "c");
+            let name = fresh_name(names, "c");
             lines.push(format!("{name} = arith.constant {number} : index"));
             name
         };

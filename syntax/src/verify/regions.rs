@@ -240,10 +240,10 @@ impl Verifier<'_> {
     /// have the type of the induction variable.
     pub(crate) fn check_loop_values(&mut self, op: Op, first: usize) {
         let bound = self.operand_types(op).first().copied().filter(|_| first > 0);
-        self.carried(op, first, bound.unwrap_or(Type::INDEX));
+        self.check_carried_values(op, first, bound.unwrap_or(Type::INDEX));
     }
 
-    fn carried(&mut self, op: Op, first: usize, variable: Type) {
+    fn check_carried_values(&mut self, op: Op, first: usize, variable: Type) {
         let operands = self.operand_types(op);
         let results = self.result_types(op);
         let Some(inits) = operands.get(first..) else { return };
@@ -273,7 +273,7 @@ impl Verifier<'_> {
     pub(crate) fn check_affine_for(&mut self, op: Op) {
         let Some(sizes) = self.segment_sizes(op) else { return };
         let [lower, upper, _] = sizes[..] else { return };
-        self.carried(op, lower + upper, Type::INDEX);
+        self.check_carried_values(op, lower + upper, Type::INDEX);
     }
 
     pub(crate) fn check_scf_while(&mut self, op: Op) {

@@ -106,7 +106,7 @@ pub(in crate::checks) struct WrongAnnotations<'a, T> {
     ir: &'a Ir,
     /// Finds the ranges of annotations.
     pub(in crate::checks) places: AnnotationPlaces<'a>,
-    of: &'a dyn Fn(Op) -> Vec<T>,
+    find_wrong: &'a dyn Fn(Op) -> Vec<T>,
     holder: fn(&T) -> (AnnotationHolder, Value),
     /// Cache: the annotations by the op that holds them and by range; `None` if several are
     /// reported at one range.
@@ -114,15 +114,15 @@ pub(in crate::checks) struct WrongAnnotations<'a, T> {
 }
 
 impl<'a, T: Copy> WrongAnnotations<'a, T> {
-    /// Creates the table. `of` finds the wrong annotations of an op; `holder` returns the holder
-    /// and the value of an annotation.
+    /// Creates the table. `find_wrong` finds the wrong annotations of an op; `holder` returns the
+    /// holder and the value of an annotation.
     pub(in crate::checks) fn new(
         program: &'a Program,
         of: &'a dyn Fn(Op) -> Vec<T>,
         holder: fn(&T) -> (AnnotationHolder, Value),
     ) -> Self {
         let places = AnnotationPlaces::new(program.source());
-        Self { ir: program.ir(), places, of, holder, known: FxHashMap::default() }
+        Self { ir: program.ir(), places, find_wrong: of, holder, known: FxHashMap::default() }
     }
 
     /// Returns the wrong annotation that is reported at a range, if it is the only one.
@@ -136,7 +136,7 @@ impl<'a, T: Copy> WrongAnnotations<'a, T> {
     }
 
     fn of(&mut self, op: Op) -> &FxHashMap<Range<usize>, Option<T>> {
-        let Self { ir, places, of, holder, known } = self;
+        let Self { ir, places, find_wrong: of, holder, known } = self;
         known.entry(op).or_insert_with(|| {
             let mut out: FxHashMap<Range<usize>, Option<T>> = FxHashMap::default();
             for it in of(op) {

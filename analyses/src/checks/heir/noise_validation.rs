@@ -54,7 +54,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let chosen = program.model().heir.noise_model;
     let Some(noise) = program.heir_noise() else { return };
     for value in sites.values_over_noise_budget(ir, noise) {
-        let Some((bits, budget)) = noise.excess(value) else { continue };
+        let Some((bits, budget)) = noise.noise_over_budget(value) else { continue };
         let from = noisy_heir::source_values(ir, value);
         let (name, model) = (ir.value_text(value), noise.name());
         let message = if bits.is_finite() {

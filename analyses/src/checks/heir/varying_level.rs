@@ -52,7 +52,7 @@ use crate::explain::{core_range, value_range};
 use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, RelatedLocation, Severity};
 use noisy_dataflow::flow;
-use noisy_heir::{CiphertextFacts, NoLevelReason, PlacedOp, PlacementQuestion, RecursiveCall};
+use noisy_heir::{CiphertextFacts, NoLevelReason, PlacedOp, PlacementProblem, RecursiveCall};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "varying-level",
@@ -67,20 +67,20 @@ fn unmanaged_problem(
     program: &Program,
     heir: &CiphertextFacts,
     function: Op,
-) -> Option<PlacementQuestion> {
+) -> Option<PlacementProblem> {
     let placed = PlacedOp::Bootstrap(u32::MAX);
     let options = program.model().heir;
     let ir = program.ir();
     let crossing = |_| Err(String::new());
     let question =
-        noisy_heir::placement_question(ir, heir, function, placed, options, &|_| 1, &crossing)
+        noisy_heir::placement_problem(ir, heir, function, placed, options, &|_| 1, &crossing)
             .ok()?;
     (!question.is_managed).then_some(question)
 }
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
-    let mut asked: FxHashMap<Op, Option<PlacementQuestion>> = FxHashMap::default();
+    let mut asked: FxHashMap<Op, Option<PlacementProblem>> = FxHashMap::default();
     for it in sites.varying_levels(ir, heir) {
         // If HEIR has not placed modulus switches yet, each product counts as the use of a level.
         let question = ir.function_of(it.op).and_then(|function| {

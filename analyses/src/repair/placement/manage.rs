@@ -6,7 +6,7 @@
 //! reductions if more bootstraps would be needed. Level reductions need no optimization: each value
 //! at another level needs one op for each level at which it is used.
 //!
-//! [`noisy_heir::placement_question`] extracts the placement problem; the optimizer and the edits
+//! [`noisy_heir::placement_problem`] extracts the placement problem; the optimizer and the edits
 //! are those of `reduce_noise`. Functions are solved one by one, callees first: a call preserves
 //! the number of polynomials, or returns two polynomials if the callee does, before or after its
 //! own placement. Levels are not tracked across calls: passed and returned ciphertexts must have
@@ -37,7 +37,7 @@ use crate::program::Program;
 use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 use noisy_dataflow::flow;
-use noisy_heir::{CallCheck, CiphertextFacts, LevelDrop, PlacedOp, PlacementQuestion};
+use noisy_heir::{CallCheck, CiphertextFacts, LevelDrop, PlacedOp, PlacementProblem};
 use noisy_placement::{Infeasible, InfeasibleReason, Placement, PlacementLimits, Site};
 
 /// Maximum number of rounds in which loops are pinned to one level and the problem is solved again.
@@ -253,7 +253,7 @@ fn placement_question(
     placed: PlacedOp,
     objective: Objective,
     crossing: CallCheck<'_>,
-) -> Result<PlacementQuestion, String> {
+) -> Result<PlacementProblem, String> {
     let ir = program.ir();
     let mut weights = Weights::default();
     if let Some(body) = flow::function_body(ir, function) {
@@ -264,7 +264,7 @@ fn placement_question(
         Def::Result(op, _) => weights.of(ir.block_of(op)),
         Def::Argument(block, _) => weights.of(block),
     };
-    noisy_heir::placement_question(
+    noisy_heir::placement_problem(
         ir,
         heir,
         function,
@@ -376,7 +376,7 @@ impl ManagedPlacement {
     fn new(
         ir: &Ir,
         function: Op,
-        question: &PlacementQuestion,
+        question: &PlacementProblem,
         placement: &Placement,
         lower_bound: u64,
     ) -> Self {
@@ -408,7 +408,7 @@ fn group_of(function: Op, cost: u64, lower_bound: u64) -> FunctionGroup {
 
 fn explain_infeasible(
     program: &Program,
-    question: &PlacementQuestion,
+    question: &PlacementProblem,
     placed: PlacedOp,
     it: Infeasible,
 ) -> String {

@@ -66,7 +66,7 @@ impl<F> Default for ComponentReplay<F> {
 #[derive(Debug)]
 pub(super) struct Replay<F> {
     /// The progress of each component, by its first function. A missing component had no asks yet.
-    machines: FxHashMap<Op, ComponentReplay<F>>,
+    components: FxHashMap<Op, ComponentReplay<F>>,
     /// Former contexts of the functions of evaluated components.
     former: FxHashMap<Op, Vec<CallContext<F>>>,
     /// Functions that were updated op by op, so that their stored results are outdated.
@@ -86,12 +86,12 @@ impl<F: PartialEq> Replay<F> {
 impl<F> Replay<F> {
     /// Returns true if a component is evaluated.
     pub(super) fn is_evaluated(&self, first: Op) -> bool {
-        self.machines.get(&first).is_some_and(|it| it.is_evaluated)
+        self.components.get(&first).is_some_and(|it| it.is_evaluated)
     }
 
     /// Returns the number of valid entries of a component; `None` if it is evaluated.
     pub(super) fn n_valid_entries(&self, first: Op) -> Option<usize> {
-        let machine = self.machines.get(&first);
+        let machine = self.components.get(&first);
         machine.map_or(Some(0), |it| (!it.is_evaluated).then_some(it.n_valid_entries))
     }
 
@@ -138,7 +138,7 @@ impl<F> FollowedCalls<F> {
     /// these are all requests of the entry.
     fn answer_with(&mut self, first: Op, answered: Vec<Request<F>>, is_complete: bool) {
         let Some(replay) = self.replay.as_mut() else { return };
-        let machine = replay.machines.entry(first).or_default();
+        let machine = replay.components.entry(first).or_default();
         (machine.answered, machine.n_made, machine.is_complete) = (answered, 0, is_complete);
     }
 
@@ -175,7 +175,7 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
         let followed = connected.iter().copied().filter(|&it| calls.has_one_context(it));
         let without_results = followed.collect();
         let (machines, former) = (FxHashMap::default(), FxHashMap::default());
-        calls.replay = Some(Replay { machines, former, without_results });
+        calls.replay = Some(Replay { components: machines, former, without_results });
         for &unit in connected {
             // An uncalled function is solved without the rest of its component, and the transcript
             // of the component does not contain it.
@@ -267,7 +267,7 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
     ) -> Option<AskAnswer<A::Fact>> {
         let first = self.calls.graph.first(caller.0);
         let contexts = &self.calls.contexts;
-        let machine = self.calls.replay.as_mut()?.machines.get_mut(&first)?;
+        let machine = self.calls.replay.as_mut()?.components.get_mut(&first)?;
         let is_exhausted = !machine.is_complete && machine.n_made == machine.answered.len();
         if !machine.is_evaluated || is_exhausted {
             return None;
@@ -410,7 +410,7 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
             self.evaluate_again(ir, first, at, answered);
             return None;
         }
-        self.calls.replay.as_mut()?.machines.entry(first).or_default().n_valid_entries = at + 1;
+        self.calls.replay.as_mut()?.components.entry(first).or_default().n_valid_entries = at + 1;
         let (results, joined) = match &transcript.entries[at].joined {
             Some(it) => (it.results.clone(), Some(it.args.clone())),
             None => (self.calls.contexts.get(key)?.results.clone(), None),
@@ -478,7 +478,7 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
         answered: Vec<Request<A::Fact>>,
     ) {
         let Some(replay) = self.calls.replay.as_mut() else { return };
-        let machine = replay.machines.entry(first).or_default();
+        let machine = replay.components.entry(first).or_default();
         if std::mem::replace(&mut machine.is_evaluated, true) {
             return;
         }

@@ -4,7 +4,9 @@ use smallvec::SmallVec;
 
 use super::spaces::{space_after_switch, space_of_product};
 use super::typed::{LoweringTarget, TypeFault, TypedOp, ValueType};
-use super::words::{ciphertext_words, counted, kind_text, polynomials, ring_words, space_words};
+use super::words::{
+    ciphertext_words, count_text, kind_text, polynomial_count_text, ring_words, space_words,
+};
 use crate::text::scheme_type::{
     self, CiphertextType, Coefficients, ModulusChain, PlaintextSpace, PolynomialRing, SchemeType,
 };
@@ -42,7 +44,11 @@ impl TypedOp<'_> {
                     _ => return None,
                 };
                 let has = self.result.as_ref()?.kind.ciphertext()?.n_polynomials;
-                if has == n { None } else { self.wrong_result((polynomials(has), polynomials(n))) }
+                if has == n {
+                    None
+                } else {
+                    self.wrong_result((polynomial_count_text(has), polynomial_count_text(n)))
+                }
             }
             Condition::SpaceOfProduct => {
                 let (a, b) = match self.two_ciphertexts() {
@@ -63,7 +69,7 @@ impl TypedOp<'_> {
                 let message = format!(
                     "{} has {}, but {} takes 2",
                     self.text(first),
-                    polynomials(size),
+                    polynomial_count_text(size),
                     self.name()
                 );
                 Some(Self::fault(&[first], message))
@@ -245,7 +251,7 @@ impl TypedOp<'_> {
         let n = self.numbers(key)?.len();
         let size = part.kind.ciphertext()?.n_polynomials;
         (usize::try_from(size).ok()? != n).then(|| {
-            let (has, entries) = (polynomials(size), counted(n, "entry", "entries"));
+            let (has, entries) = (polynomial_count_text(size), count_text(n, "entry", "entries"));
             Self::fault(&[part], format!("{} has {has}, but {key} has {entries}", self.text(part)))
         })
     }
@@ -258,9 +264,9 @@ impl TypedOp<'_> {
             format!(
                 "{} has {} and {} has {}, but {} uses a level",
                 self.text(part),
-                counted(from.len(), "modulus", "moduli"),
+                count_text(from.len(), "modulus", "moduli"),
                 self.text(gives),
-                counted(to.len(), "modulus", "moduli"),
+                count_text(to.len(), "modulus", "moduli"),
                 self.name()
             )
         } else if !from.starts_with(to) {
@@ -280,7 +286,7 @@ impl TypedOp<'_> {
         let n = self.levels_to_drop()?;
         let level = operand.chain.as_ref()?.current;
         let Some(gives) = level.checked_sub(n) else {
-            let levels = counted(n, "level", "levels");
+            let levels = count_text(n, "level", "levels");
             let message = format!(
                 "{} drops {levels} of {}, which is at level {level}",
                 self.name(),

@@ -55,7 +55,7 @@ pub(crate) fn remedy(
     }
     corrected_basis(&this)
         .or_else(|| corrected_ring(&this))
-        .or_else(|| rename(&this))
+        .or_else(|| renamed_to_fit(&this))
         .or_else(|| remedy_for_result(ir, target, types, op))
         .or_else(|| conversion(ir, types, &this))
 }
@@ -168,7 +168,7 @@ fn corrected_ring(this: &TypedOp<'_>) -> Option<TypeRemedy> {
 
 /// Returns the renaming of an op to its variant with or without a plaintext operand, if the
 /// operands fit that variant.
-fn rename(this: &TypedOp<'_>) -> Option<TypeRemedy> {
+fn renamed_to_fit(this: &TypedOp<'_>) -> Option<TypeRemedy> {
     let name = this.name();
     let (other, is_meant) = match name.strip_suffix("_plain") {
         Some(it) => (it.to_owned(), this.two_ciphertexts().is_some()),

@@ -2,11 +2,11 @@
 
 use crate::text::scheme_type::{CiphertextType, PlaintextSpace, PolynomialRing, SchemeType};
 
-pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
+pub(super) fn count_text(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-pub(super) fn polynomials(n: u32) -> String {
+pub(super) fn polynomial_count_text(n: u32) -> String {
     format!("{n} polynomial{}", if n == 1 { "" } else { "s" })
 }
 
@@ -43,7 +43,7 @@ pub(super) fn ciphertext_words(a: &CiphertextType, b: &CiphertextType) -> (Strin
         return space_words(&a.space, &b.space);
     }
     if a.n_polynomials != b.n_polynomials {
-        return (polynomials(a.n_polynomials), polynomials(b.n_polynomials));
+        return (polynomial_count_text(a.n_polynomials), polynomial_count_text(b.n_polynomials));
     }
     if a.encryption != b.encryption {
         return (format!("encryption {}", a.encryption), b.encryption.clone());

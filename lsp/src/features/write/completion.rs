@@ -59,7 +59,7 @@ pub(crate) struct Completion {
 /// Maximum number of proposals.
 const MAX_PROPOSALS: usize = 200;
 /// Maximum number of ops that are searched for values.
-const MAX_OPS: usize = 4000;
+const MAX_VISITED_OPS: usize = 4000;
 
 /// The proposals at an offset.
 pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
@@ -267,7 +267,7 @@ fn visit_values(ir: &Ir, op: Op, offset: usize, visit: &mut dyn FnMut(Value) -> 
         let mut is_own = true;
         while let Some(it) = item {
             n_ops += 1;
-            if n_ops > MAX_OPS
+            if n_ops > MAX_VISITED_OPS
                 || (!is_own && !ir.op(it).results.iter().rev().all(|&value| add(value)))
             {
                 return;

@@ -13,7 +13,7 @@ fn template(name: &str) -> Option<String> {
 }
 
 /// A template without its result.
-fn body(template: &str) -> &str {
+fn template_without_result(template: &str) -> &str {
     match template.split_once(" = ") {
         Some((result, body)) if result.starts_with("«%r»") => body,
         _ => template,
@@ -25,7 +25,7 @@ fn body(template: &str) -> &str {
 pub(crate) fn snippet(name: &str, result: Option<&str>, scope: &FillScope) -> Option<String> {
     let kind = OpKind::of(name);
     let whole = fill::fill_template(kind, &template(name)?, scope);
-    let mut rest = if result.is_some() { &whole } else { body(&whole) };
+    let mut rest = if result.is_some() { &whole } else { template_without_result(&whole) };
     let mut out = String::new();
     let mut n = 0;
     while let Some((before, place, after)) = split_at_placeholder(rest) {
@@ -40,7 +40,7 @@ pub(crate) fn snippet(name: &str, result: Option<&str>, scope: &FillScope) -> Op
 /// The first line of an op, and the ranges of its placeholders in bytes.
 pub(crate) fn first_line_with_placeholders(name: &str) -> Option<(String, Vec<Range<usize>>)> {
     let whole = template(name)?;
-    let mut rest = body(&whole).lines().next()?;
+    let mut rest = template_without_result(&whole).lines().next()?;
     let (mut out, mut places) = (String::new(), Vec::new());
     while let Some((before, place, after)) = split_at_placeholder(rest) {
         out.push_str(before);

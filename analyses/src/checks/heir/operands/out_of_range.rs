@@ -57,8 +57,8 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    let (Some(sight), Some(ranges)) = (program.heir_facts(), program.ranges()) else { return };
-    for it in sites.out_of_range(&sight) {
+    let (Some(heir_facts), Some(ranges)) = (program.heir_facts(), program.ranges()) else { return };
+    for it in sites.out_of_range(&heir_facts) {
         let (name, range, accepted) = (ir.value_text(it.value), it.range, it.accepted);
         let op = ir.op_name(it.op);
         let (accepts, help) = match it.reason {

@@ -123,7 +123,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             RelatedLocation { range: value_range(ir, it.0), message }
         }));
         let mut all = it.raised.iter();
-        let adjust = |it: &RaisedOperand| format!("{} to 2^{}", ir.value_text(it.value), it.to);
+        let adjust =
+            |it: &RaisedOperand| format!("{} to 2^{}", ir.value_text(it.value), it.raised_log2);
         found.help = Some(match all.next().map(adjust) {
             Some(first) => {
                 let all = all.fold(first, |all, it| format!("{all}, that of {}", adjust(it)));
@@ -168,7 +169,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
         let op = ir.item_at(found.range.start).filter(|&it| !ir.is_broken(it))?;
         let it = all.iter().find(|it| it.op == op)?;
         let mut edits = Vec::new();
-        for &RaisedOperand { op, value, to, level } in &it.raised {
+        for &RaisedOperand { op, value, raised_log2: to, level } in &it.raised {
             let attributes = format!("mgmt.mgmt = #mgmt.mgmt<level = {level}, scale = {to}>");
             let new = [NewOpText {
                 name: "mgmt.adjust_scale",

@@ -62,23 +62,28 @@ pub(super) struct SearchSpace {
     /// True if statements may be shifted by multiples of the sizes.
     pub(super) may_shift_by_sizes: bool,
     /// True if loops may run backwards.
-    pub(super) backwards: bool,
+    pub(super) may_run_backwards: bool,
     /// True if statements in few loops may get their independent rows later.
     pub(super) may_wait: bool,
 }
 
 /// The search spaces, in the order in which they are tried.
 pub(super) const SEARCH_SPACES: [SearchSpace; 8] = {
-    let all = SearchSpace { sign: 1, may_shift_by_sizes: false, backwards: false, may_wait: false };
+    let all = SearchSpace {
+        sign: 1,
+        may_shift_by_sizes: false,
+        may_run_backwards: false,
+        may_wait: false,
+    };
     [
         all,
         SearchSpace { sign: -1, ..all },
         SearchSpace { may_shift_by_sizes: true, ..all },
-        SearchSpace { may_shift_by_sizes: true, backwards: true, ..all },
-        SearchSpace { sign: -1, may_shift_by_sizes: true, backwards: true, ..all },
+        SearchSpace { may_shift_by_sizes: true, may_run_backwards: true, ..all },
+        SearchSpace { sign: -1, may_shift_by_sizes: true, may_run_backwards: true, ..all },
         SearchSpace { may_wait: true, ..all },
         SearchSpace { may_shift_by_sizes: true, may_wait: true, ..all },
-        SearchSpace { may_shift_by_sizes: true, backwards: true, may_wait: true, ..all },
+        SearchSpace { may_shift_by_sizes: true, may_run_backwards: true, may_wait: true, ..all },
     ]
 };
 
@@ -243,7 +248,7 @@ pub(super) fn find_row(
     for (&it, directions) in members.iter().zip(&wanted) {
         let n = nest.statements[it].ivs.len();
         let first = builder.model.columns.len() as u32;
-        let backwards = space.backwards;
+        let backwards = space.may_run_backwards;
         for at in 0..n {
             // Outer loops first.
             builder.column(16.0 + at as f64, MAX_COEFFICIENT, true);
