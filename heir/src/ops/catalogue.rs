@@ -29,8 +29,6 @@ pub(crate) struct CatalogueRow {
     pub(crate) level_rule: Option<LevelRule>,
     /// The operands to whose level the effect applies.
     pub(crate) level_source: LevelSource,
-    /// True if the op increases the multiplicative depth.
-    pub(crate) deepens: bool,
     /// True if plaintext operands are encoded for the level of the result.
     pub(crate) takes_plaintexts: bool,
 }
@@ -117,7 +115,6 @@ fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, CatalogueRow)
                 ("of", number) => {
                     entry.level_source = LevelSource::Operand(number.parse().unwrap_or(usize::MAX));
                 }
-                ("deeper", _) => entry.deepens = true,
                 ("plaintexts", _) => entry.takes_plaintexts = true,
                 _ => {}
             }
@@ -172,7 +169,7 @@ mod tests {
 
     #[test]
     fn every_word_of_the_catalogue_is_understood() {
-        let words = ["drop", "last", "bootstrap", "of", "deeper", "refreshes", "plaintexts"];
+        let words = ["drop", "last", "bootstrap", "of", "plaintexts"];
         for line in TEXT.lines().skip(1) {
             let mut parts = line.split(' ');
             assert!(parts.next().is_some_and(|it| it.contains('.')), "{line}");
