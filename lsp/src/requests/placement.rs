@@ -76,7 +76,10 @@ pub(crate) async fn solution(
             solved.ok_or_else(Error::internal_error)?
         }
     };
-    if document.query(|view| view.version).await? != version {
+    let is_current = move |view: &mut DocumentView<'_>| {
+        view.version == version && view.settings.file == settings.file
+    };
+    if !document.query(is_current).await? {
         return Err(NoAnswer::Modified.into());
     }
     Ok((text, version, solution))

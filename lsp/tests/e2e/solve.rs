@@ -385,6 +385,22 @@ fn hard(n: usize) -> String {
 }
 
 #[test]
+fn a_placement_under_earlier_settings_is_not_offered() {
+    let mut capabilities = capabilities();
+    capabilities["window"] = json!({ "workDoneProgress": true });
+    let placement = |limit| json!({ "placement": { "timeLimit": limit, "background": false } });
+    let (mut client, _) = Client::with(capabilities, placement(1));
+    client.open(URI, &hard(4000));
+    let found = actions(&mut client, json!({ "diagnostics": [], "only": ["source.fixAll"] }));
+    let id = client.ask("codeAction/resolve", found[0].clone());
+    let create = client.wait("progress", |it| it["method"] == "window/workDoneProgress/create");
+    client.reply(&create, Value::Null);
+    let settings = json!({ "settings": { "noisy": placement(2) } });
+    client.notify("workspace/didChangeConfiguration", settings);
+    assert_eq!(client.answer(id).expect_err("modified")["code"], -32801);
+}
+
+#[test]
 fn a_long_run_shows_progress_and_can_be_cancelled() {
     let mut capabilities = capabilities();
     capabilities["window"] = json!({ "workDoneProgress": true });
