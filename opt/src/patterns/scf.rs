@@ -491,15 +491,17 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Inlines an `scf.execute_region` of one block.
+/// Inlines an `scf.execute_region` of one block, unless it is marked `no_inline`.
 fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let ends = terminator(rewriter.ir, region);
     let is_yield = ends.is_some_and(|it| rewriter.ir.op(it).kind == OpKind::ScfYield);
-    is_yield && inline_region(rewriter, op, region, &[])
+    let may_inline = rewriter.ir.attr(op, "no_inline").is_none();
+    is_yield && may_inline && inline_region(rewriter, op, region, &[])
 }
 
-/// Inlines an `scf.execute_region` of several blocks whose parent is a function.
+/// Inlines an `scf.execute_region` of several blocks whose parent is a function, unless it is marked
+/// `no_inline`.
 fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let around = rewriter.ir.parent_op(op).map(|it| rewriter.ir.op(it).kind);
@@ -507,7 +509,8 @@ fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ends: Vec<Op> = blocks.iter().filter_map(|&it| rewriter.ir.last_op(it)).collect();
     let is_plain = ends.len() == blocks.len()
         && ends.iter().all(|&it| rewriter.ir.op(it).kind.has(Traits::TERMINATOR));
-    if !is_plain || blocks.len() < 2 || around != Some(OpKind::FuncFunc) {
+    let may_inline = rewriter.ir.attr(op, "no_inline").is_none();
+    if !may_inline || !is_plain || blocks.len() < 2 || around != Some(OpKind::FuncFunc) {
         return false;
     }
     let before = rewriter.ir.block_of(op);

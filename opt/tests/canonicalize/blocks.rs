@@ -193,6 +193,45 @@ func.func @in_a_loop(%n: index, %c: i1) {
 }
 
 #[test]
+fn execute_regions_marked_no_inline_stay() {
+    assert_canonicalized(
+        r#"func.func @f(%c: i1) -> (i64, i64) {
+ %one = scf.execute_region -> i64 no_inline {
+  %x = "t.x"() : () -> i64
+  scf.yield %x : i64
+ }
+ %two = scf.execute_region -> i64 no_inline {
+  %x = "t.x"() : () -> i64
+  cf.cond_br %c, ^a, ^b
+ ^a:
+  scf.yield %x : i64
+ ^b:
+  scf.yield %one : i64
+ }
+ return %one, %two : i64, i64 }"#,
+        &expect![[r#"
+            module {
+              func.func @f(%arg0: i1) -> (i64, i64) {
+                %0 = scf.execute_region -> i64 no_inline {
+                  %2 = "t.x"() : () -> i64
+                  scf.yield %2 : i64
+                }
+                %1 = scf.execute_region -> i64 no_inline {
+                  %2 = "t.x"() : () -> i64
+                  cf.cond_br %arg0, ^bb1, ^bb2
+                ^bb1:
+                  scf.yield %2 : i64
+                ^bb2:
+                  scf.yield %0 : i64
+                }
+                return %0, %1 : i64, i64
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn arguments_that_always_receive_one_value_are_replaced() {
     let text = r#"func.func @f(%c: i1, %a: i32, %b: i32) -> (i32, i32) {
   "t.x"() : () -> ()
