@@ -260,7 +260,7 @@ impl EditBuilder<'_> {
             let tile = self.new_name(it, "_tile");
             let size = it.step.checked_mul(size).ok_or("the step is too large")?;
             let low = self.text(&it.lower);
-            let high = self.text(&(it.upper_and_step.start..self.end_of_upper_bound(it)));
+            let high = self.text(&it.upper);
             heads += &format!("affine.for {tile} = {low} to {high} step {size} {{\n{indent}");
             ends += &format!("\n{indent}}}");
             let end = match (it.constant_bounds.1, high.starts_with('%')) {
@@ -280,17 +280,6 @@ impl EditBuilder<'_> {
         edits.insert(0, insertion(whole.start, heads));
         edits.push(insertion(whole.end, ends));
         Ok(edits)
-    }
-
-    /// Returns the offset at which the upper bound ends, before the step.
-    fn end_of_upper_bound(&self, it: &LoopHeader) -> usize {
-        let text = self.text(&it.upper_and_step);
-        match text.rfind(" step ") {
-            Some(at) if it.step != 1 || text[at..].trim() == "step 1" => {
-                it.upper_and_step.start + at
-            }
-            _ => it.upper_and_step.end,
-        }
     }
 
     fn reverse(&self, it: &LoopHeader, loop_: u32) -> EditResult {
@@ -329,7 +318,7 @@ impl EditBuilder<'_> {
             is_plain.then(|| text.to_owned()).ok_or("a bound is neither a number nor a value")
         };
         let low = bound(&self.text(&it.lower))?;
-        let high = bound(&self.text(&(it.upper_and_step.start..self.end_of_upper_bound(it))))?;
+        let high = bound(&self.text(&it.upper))?;
         let step = if it.step == 1 { String::new() } else { format!(" step ({})", it.step) };
         let head = self.ir.range(it.op).start..it.range.end;
         let text = format!("affine.parallel ({}) = ({low}) to ({high}){step}", it.iv);

@@ -16,6 +16,7 @@ pub(super) struct LoopHeader {
     /// written.
     pub(super) range: Range<usize>,
     pub(super) lower: Range<usize>,
+    pub(super) upper: Range<usize>,
     /// The range from the upper bound to the end of the step.
     pub(super) upper_and_step: Range<usize>,
     /// The bounds, if they are constants.
@@ -150,6 +151,7 @@ impl LoopHeader {
             constant_bounds: (number(&low), number(&high)),
             lower: low,
             upper_and_step: high.start..span(n - 1).end,
+            upper: high,
             step,
             body: inside,
             iter_args: carried,

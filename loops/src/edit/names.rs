@@ -73,8 +73,9 @@ pub fn fresh_stem(name: &str) -> String {
     }
 }
 
-/// Returns the name with a suffix, extended until it does not occur in the text. For a number, the
-/// stem does not occur either, so that no other name results in the same new name.
+/// Returns the name with a suffix, extended until it does not occur in the text. No other name
+/// results in the same new name: the extension has a letter, which a suffix that counts copies has
+/// not, and the stem of a number does not occur in the text.
 pub fn fresh_name(text: &str, name: &str, suffix: &str) -> String {
     let is_free = |name: &str| !text.contains(name);
     let mut stem = fresh_stem(name);
@@ -86,5 +87,5 @@ pub fn fresh_name(text: &str, name: &str, suffix: &str) -> String {
         return name;
     }
     // A text has fewer names than bytes.
-    (0..=text.len()).map(|it| format!("{name}_{it}")).find(|it| is_free(it)).unwrap_or_default()
+    (0..=text.len()).map(|it| format!("{name}_v{it}")).find(|it| is_free(it)).unwrap_or_default()
 }

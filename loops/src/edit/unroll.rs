@@ -32,7 +32,7 @@ impl EditBuilder<'_> {
             let end = (low + (trips / size) * by).to_string();
             return Ok(GroupBounds { high: Some(end.clone()), rest: Some(end) });
         }
-        let high = self.text(&(it.upper_and_step.start..self.end_of_upper_bound(it)));
+        let high = self.text(&it.upper);
         if !high.starts_with('%') {
             return Err("the upper bound is neither a number nor a value".to_owned());
         }
@@ -50,7 +50,6 @@ impl EditBuilder<'_> {
     /// that add a loop for the remaining iterations.
     fn group_edits(&self, it: &LoopHeader, split: &GroupBounds) -> EditResult {
         let step = it.step.checked_mul(UNROLL_FACTOR).ok_or("the step is too large")?;
-        let old = self.end_of_upper_bound(it);
         let mut out = Vec::new();
         match &split.high {
             Some(high) => {
@@ -58,7 +57,7 @@ impl EditBuilder<'_> {
                 out.push(TextEdit { range, text: format!("{high} step {step}") });
             }
             None => out.push(TextEdit {
-                range: old..it.upper_and_step.end,
+                range: it.upper.end..it.upper_and_step.end,
                 text: format!(" step {step}"),
             }),
         }

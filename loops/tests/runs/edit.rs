@@ -55,12 +55,54 @@ fn copies_of_numbered_values_have_names() {
     for kind in ["Unroll by 4", "Unroll by 4 and jam", "Peel", "Tile", "Fuse", "Skew", "Run"] {
         assert!(found.iter().any(|it| it.0.starts_with(kind)), "{kind}: {found:?}");
     }
-    for (title, changed) in found {
-        let source = Source::new(&changed);
+    assert_valid(&found);
+}
+
+/// Asserts that each text is a valid program.
+fn assert_valid(changed: &[(String, String)]) {
+    for (title, changed) in changed {
+        let source = Source::new(changed);
         assert!(source.problems().is_empty(), "{title}: {:?}\n{changed}", source.problems());
         let wrong = source.ir().verify();
         assert!(wrong.is_empty(), "{title}: {wrong:?}\n{changed}");
     }
+}
+
+#[test]
+fn names_of_copies_differ_from_each_other() {
+    let found = all("func.func @f(%m: memref<16xf32>) {
+  affine.for %i = 0 to 16 {
+    %a = affine.load %m[%i] : memref<16xf32>
+    %a_1 = arith.addf %a, %a : f32
+    %a_1_0 = arith.addf %a_1, %a : f32
+    affine.store %a_1_0, %m[%i] : memref<16xf32>
+  }
+  return
+}
+");
+    assert!(found.iter().any(|it| it.0 == "Unroll by 4"));
+    assert_valid(&found);
+}
+
+#[test]
+fn reads_headers_with_line_breaks_and_comments() {
+    let found = all("func.func @f(%m: memref<?xf32>, %n: index) {
+  affine.for %i = 0 to %n // the size
+\tstep 2 {
+    %a = affine.load %m[%i] : memref<?xf32>
+    affine.store %a, %m[%i] : memref<?xf32>
+  }
+  affine.for %i = 0
+      to 17
+      step 2 {
+    %a = affine.load %m[%i] : memref<?xf32>
+    affine.store %a, %m[%i] : memref<?xf32>
+  }
+  return
+}
+");
+    assert_eq!(found.iter().filter(|it| it.0 == "Unroll by 4").count(), 2);
+    assert_valid(&found);
 }
 
 #[test]
@@ -84,7 +126,7 @@ fn keeps_names_that_an_unknown_header_only_uses() {
 #[test]
 fn fresh_names_begin_with_no_digit_and_are_unused() {
     assert_eq!(fresh_name("%a = %0", "%a", "_1"), "%a_1");
-    assert_eq!(fresh_name("%a = %a_1", "%a", "_1"), "%a_1_0");
+    assert_eq!(fresh_name("%a = %a_1", "%a", "_1"), "%a_1_v0");
     assert_eq!(fresh_name("%a = %0", "%0", "_1"), "%v0_1");
     // `%v0_1` could also be a copy of `%v0`.
     assert_eq!(fresh_name("%0 = %v0", "%0", "_1"), "%vv0_1");
