@@ -214,7 +214,7 @@ impl Program {
 
     /// Levels, dimensions and parameters of a HEIR program; `None` for other programs. They are
     /// solved at the first query and then updated, if the edit is of a kind that
-    /// `heir/src/facts/upkeep.rs` handles.
+    /// `heir/src/facts/incremental.rs` handles.
     pub fn heir(&self) -> Option<&CiphertextFacts> {
         self.solved.heir(self.ir())
     }

@@ -38,8 +38,8 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::ciphertext::LevelChange;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
 use crate::facts::loops;
 use crate::ops::placed::PlacedOp;
 use crate::ops::rules::{self, DimensionRule};

@@ -1,4 +1,4 @@
-//! The predicates of comparisons. Folding, ranges and patterns all read this table.
+//! The predicates of comparisons. Folding, ranges and patterns all use these functions.
 
 use noisy_syntax::{AttrData, Op};
 

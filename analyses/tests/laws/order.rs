@@ -1,6 +1,6 @@
-//! Facts do not depend on the positions of functions in the text. The names and bodies of functions
-//! determine which vectors of arguments are joined, where the analysis enters a recursion, and
-//! where growth is widened.
+//! Facts do not depend on the positions of functions in the text. Only the names and bodies of
+//! functions determine which contexts of a function are joined, where the analysis enters a
+//! recursion, and where growth is widened.
 //!
 //! Programs are random functions that call each other. The facts of each function must be the same
 //! after the functions are shuffled.
@@ -24,9 +24,10 @@ use noisy_integers::constants::{ConstantFacts, Constants};
 
 const TYPES: &str = "(!noisy.i32, !noisy.i32, i5, i1) -> (!noisy.i32, i5)";
 
-/// Returns random functions that pass many vectors of noise and of integers, more than the number
-/// of separate contexts. Calls lead to later functions, and under a condition to any function.
-pub(crate) fn functions(random: &mut Random) -> Vec<String> {
+/// Returns random functions that call each other with many combinations of noise and integers: more
+/// than the limit of separate contexts. A call in an `scf.if` may have any callee, other calls have
+/// a later function as callee.
+pub(crate) fn random_functions(random: &mut Random) -> Vec<String> {
     let n = 3 + random.below(4);
     let function = |at: usize, random: &mut Random| {
         let private = if random.one_in(4) { "" } else { "private " };
@@ -34,7 +35,7 @@ pub(crate) fn functions(random: &mut Random) -> Vec<String> {
             "func.func {private}@f{at}(%v0: !noisy.i32, %v1: !noisy.i32, %i0: i5, %k: i1) -> (!noisy.i32, i5) {{\n%i1 = arith.constant {} : i5\n",
             random.below(4)
         );
-        // Noisy values and integers have common numbers from 2 on.
+        // From 2 on, each step defines a noisy value `%vN` and an integer `%iN`.
         let n_values = 4 + random.below(20);
         for step in 2..n_values {
             let (x, y) = (random.below(step), random.below(step));
@@ -81,8 +82,7 @@ scf.yield %v{x}, %i{y} : !noisy.i32, i5
     (0..n).map(|at| function(at, random)).collect()
 }
 
-/// Returns the values of each function in textual order, each with its fact, by the name of the
-/// function.
+/// Maps the name of each function to its values with their facts, in textual order.
 fn facts<A: SparseForward>(ir: &Ir, facts: &SparseSolver<A>) -> FxHashMap<String, Vec<String>> {
     let of = |function: Op| {
         let mut values = Vec::new();
@@ -95,7 +95,7 @@ fn facts<A: SparseForward>(ir: &Ir, facts: &SparseSolver<A>) -> FxHashMap<String
 }
 
 /// Checks that the order of functions changes no fact. Returns the number of programs in which
-/// vectors were joined.
+/// contexts were joined.
 fn check<A: SparseForward>(base: &dyn Fn(&Ir) -> A::Base, analysis: &dyn Fn(&Ir) -> A) -> usize
 where
     A::Base: BaseAnalyses + Debug,
@@ -103,7 +103,7 @@ where
     let mut n_joined = 0;
     for seed in 1..=150 {
         let mut random = Random::new(seed * 7919);
-        let mut functions = functions(&mut random);
+        let mut functions = random_functions(&mut random);
         let mut expected = None;
         for _ in 0..4 {
             let text = functions.concat();

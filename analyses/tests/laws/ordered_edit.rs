@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::Document;
 use crate::laws::Random;
 use crate::laws::call_edit::{Costs, check, check_random_edits, visits};
-use crate::laws::order::functions;
+use crate::laws::order::random_functions;
 
 const TY: &str = "!noisy.i32";
 
@@ -44,7 +44,7 @@ fn facts_that_depend_on_the_order_of_calls_equal_those_from_scratch() {
     let first = number("ORDERED_SEED", 1);
     for seed in first..first + number("ORDERED_PROGRAMS", 200) {
         let mut random = Random::new(seed * 6151);
-        let text = functions(&mut random).concat();
+        let text = random_functions(&mut random).concat();
         check_random_edits((seed, &mut random), &text, 3, edit, &mut costs);
     }
     let Costs { n_costly, n_less } = costs;

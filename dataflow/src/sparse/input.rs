@@ -13,10 +13,11 @@ pub trait BaseAnalyses {
     where
         Self: 'a;
 
-    /// Returns the facts about a value of a type.
+    /// Returns the facts about a value, which has the type `ty`.
     fn facts_of(&self, interner: &Interner, ty: Type, value: Value) -> Self::Facts<'_>;
 
-    /// Returns the range of an integer of a type, which determines taken branches and trip counts.
+    /// Returns the range of an integer, which has the type `ty`. It determines the taken
+    /// branches and the trip counts.
     fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval;
 }
 

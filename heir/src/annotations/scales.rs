@@ -9,8 +9,8 @@
 
 use noisy_syntax::{Def, Ir, Op, Value};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
 use crate::text::annotation::{self, WrittenNumber};
 use crate::text::params::SchemeParams;
 use crate::text::setting::Scheme;

@@ -1,7 +1,7 @@
 //! Finds attributes of ops that levels, polynomials or scales depend on, and that are missing or
 //! unreadable.
 //!
-//! *Law.* The value of an unreadable attribute is unknown, never the default. *Cost.* The
+//! *Law.* The value of an unreadable attribute is unknown, never the default. *Cost.* Linear in the
 //! attributes of the op. A `mgmt.mgmt` without a level is reported separately
 //! (`text/annotation.rs`).
 
@@ -29,7 +29,8 @@ pub struct UnreadableAttribute {
 }
 
 impl UnreadableAttribute {
-    /// Returns the range of the key in the text of its op; `None` if it is written in an alias.
+    /// Returns the range of the key in the text of its op, or of the whole attribute if it is the
+    /// range of an argument; `None` if it is missing or written in an alias.
     pub fn key_range(&self, source: &Source, op: Op) -> Option<Range<usize>> {
         match self.holder {
             Some(holder) => {

@@ -24,8 +24,8 @@ use noisy_syntax::{Attr, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::{Level, NumberSource};
-use crate::facts::known::CiphertextFacts;
 use crate::facts::plaintext;
 use crate::ops::rules;
 use crate::text::annotation::{self, AnnotationHolder, WrittenNumber};

@@ -12,9 +12,9 @@ use crate::ops::placed::PlacedOp;
 use crate::ops::rules;
 use noisy_dataflow::flow;
 
-/// Returns the functions with a body that may return a ciphertext with another number than that of
-/// their arguments, directly or through their callees, each with an op that changes it. A value
-/// that may be a ciphertext counts as one.
+/// Returns the functions that may raise the dimension of a ciphertext, if `placed` is a
+/// relinearization, or change its level, if `placed` is a bootstrap. Each has an op, in its body or
+/// in that of a callee, that does so. A value that may be a ciphertext counts as one.
 pub(crate) fn changing_functions(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,

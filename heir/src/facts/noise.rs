@@ -17,9 +17,9 @@ use std::sync::Arc;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
 use crate::facts::ciphertext;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::estimate::{Estimate, Measure};
-use crate::facts::known::CiphertextFacts;
-use crate::facts::layers::LowerLayers;
+use crate::facts::lower_layers::LowerLayers;
 use crate::facts::noise::formulas::{ModelNoise, NoiseFormulas};
 use crate::ops::rules;
 use crate::options::NoiseModelName;

@@ -25,9 +25,9 @@ use noisy_syntax::{Op, OpKind, Value};
 use num_integer::Integer;
 
 use crate::facts::ciphertext;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::estimate::{Estimate, Measure};
-use crate::facts::known::CiphertextFacts;
-use crate::facts::layers::LowerLayers;
+use crate::facts::lower_layers::LowerLayers;
 use crate::ops::rules;
 use crate::options::HeirOptions;
 use crate::text::annotation::{self, WrittenNumber};

@@ -3,8 +3,8 @@
 use noisy_syntax::{Def, Ir, Value};
 use rustc_hash::FxHashSet;
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::{Ciphertext, Dimension, Level};
-use crate::facts::known::CiphertextFacts;
 use crate::facts::value_range::ValueRangeFacts;
 use crate::ops::rules;
 use crate::real_range::RealRange;

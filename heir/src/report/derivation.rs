@@ -8,8 +8,8 @@ use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;
 
 use crate::facts::ciphertext::LevelChange;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
 use crate::ops::rules::{self, DimensionRule};
 use crate::report::quantities::{CiphertextNumbers, ProgramNumbers};
 use noisy_dataflow::flow;

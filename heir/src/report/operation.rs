@@ -6,8 +6,8 @@
 use noisy_syntax::Ir;
 use noisy_syntax::Op;
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
 use crate::ops::catalogue::LevelRule;
 use crate::ops::rules::{self, DimensionRule};
 use crate::options::OperationLatency;

@@ -16,8 +16,8 @@ use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::{Ciphertext, Dimension};
-use crate::facts::known::CiphertextFacts;
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::question;

@@ -8,8 +8,8 @@ use std::fmt;
 
 use noisy_syntax::{Ir, Value};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::{Ciphertext, Dimension, Level};
-use crate::facts::known::CiphertextFacts;
 use crate::facts::noise::HeirNoise;
 use crate::facts::scale::ScaleFacts;
 use crate::facts::value_range::ValueRangeFacts;

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use crate::annotations::scales::{self, ScaleFault};
 use crate::annotations::unreadable::{self};
 use crate::annotations::votes::AnnotationIndex;
-use crate::facts::known::CiphertextFacts;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
 use crate::facts::scale::ScaleFacts;

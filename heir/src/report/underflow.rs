@@ -7,8 +7,8 @@
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::{Ciphertext, Level};
-use crate::facts::known::CiphertextFacts;
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::text::annotation;

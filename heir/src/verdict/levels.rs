@@ -6,8 +6,8 @@
 
 use noisy_syntax::{Ir, Op, Value};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::{Ciphertext, Level};
-use crate::facts::known::CiphertextFacts;
 use crate::verdict::requirements::{self, Condition, Requirement};
 
 /// An op with ciphertexts at different levels.

@@ -6,8 +6,8 @@
 
 use noisy_syntax::{Ir, Value};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
 use crate::facts::scale::{ScaleFacts, modulus_bits};
 use crate::text::annotation;
 use crate::text::setting::Scheme;

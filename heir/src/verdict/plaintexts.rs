@@ -7,8 +7,8 @@
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
 use crate::facts::plaintext::is_init;
 
 /// A plaintext that an op takes without an encoding.

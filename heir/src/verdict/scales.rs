@@ -22,8 +22,8 @@
 use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
 use crate::facts::plaintext::is_init;
 use crate::facts::scale::{ScaleFacts, ScaleVariants, bgv_params, ckks_params, modulus_bits_at};
 use crate::options::HeirOptions;

@@ -14,8 +14,8 @@ mod regions;
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::{Ciphertext, Dimension, Level};
-use crate::facts::known::CiphertextFacts;
 use crate::text::setting::Scheme;
 use crate::verdict::out_of_range;
 use calls::CallsByCallee;

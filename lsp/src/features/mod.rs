@@ -17,7 +17,7 @@ mod tests {
     use noisy_settings::{HintSettings, LoopSettings};
 
     use super::find::{cursor, link, reference};
-    use super::read::{fold, hint, lens, symbol, token};
+    use super::read::{folding, hint, lens, symbol, token};
     use super::{nest, walk};
     use crate::text::encoding::Encoding;
     use crate::wire::json::JsonArray;
@@ -46,7 +46,7 @@ mod tests {
         let mut outline = symbol::OutlineJob::new(source);
         out.push(("symbols", most(|| outline.step(source, &mut |it| json.push(&it.name)))));
         let mut json = JsonArray::new();
-        let mut folds = fold::FoldJob::new(source);
+        let mut folds = folding::FoldJob::new(source);
         out.push(("folds", most(|| folds.step(source, &mut |it| json.push(&it.lines)))));
         let mut json = JsonArray::new();
         let mut lenses = lens::LensJob::new(&document);

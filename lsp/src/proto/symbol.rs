@@ -2,7 +2,7 @@
 
 use tower_lsp::ls_types as lsp;
 
-use crate::features::read::fold::{self, Fold};
+use crate::features::read::folding::{self, Fold};
 use crate::features::read::symbol::{self, Symbol};
 use crate::proto::view::DocumentView;
 
@@ -47,7 +47,7 @@ pub(crate) fn fold(view: &DocumentView<'_>, it: &Fold) -> Option<lsp::FoldingRan
     let mut end = it.lines.1;
     if view.connection.capabilities().folds_lines {
         // The line of the closing brace stays visible.
-        if it.kind == fold::FoldKind::Region {
+        if it.kind == folding::FoldKind::Region {
             end -= 1;
         }
         if end <= it.lines.0 {
@@ -73,8 +73,8 @@ pub(crate) fn fold(view: &DocumentView<'_>, it: &Fold) -> Option<lsp::FoldingRan
 
 fn kind(it: &Fold) -> lsp::FoldingRangeKind {
     match it.kind {
-        fold::FoldKind::Comment => lsp::FoldingRangeKind::Comment,
-        fold::FoldKind::Region | fold::FoldKind::Chunk => lsp::FoldingRangeKind::Region,
+        folding::FoldKind::Comment => lsp::FoldingRangeKind::Comment,
+        folding::FoldKind::Region | folding::FoldKind::Chunk => lsp::FoldingRangeKind::Region,
     }
 }
 

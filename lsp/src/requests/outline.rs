@@ -5,7 +5,7 @@ use tower_lsp::ls_types as lsp;
 
 use crate::features::find::link;
 use crate::features::find::selection;
-use crate::features::read::fold;
+use crate::features::read::folding;
 use crate::features::read::symbol;
 use crate::proto;
 use crate::proto::view::DocumentView;
@@ -82,7 +82,7 @@ pub(crate) async fn folds(
     let (mut folds, mut out) = (None, JsonArray::new());
     let job = move |view: &mut DocumentView<'_>| {
         let source = view.document.source();
-        let folds = folds.get_or_insert_with(|| fold::FoldJob::new(source));
+        let folds = folds.get_or_insert_with(|| folding::FoldJob::new(source));
         let more = folds.step(source, &mut |it| {
             if let Some(fold) = proto::symbol::fold(view, &it) {
                 out.push(&fold);

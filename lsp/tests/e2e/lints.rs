@@ -1,5 +1,5 @@
-//! The lints that report facts of passes. They are off by default, and hints with a code, a page
-//! and a fix if they are on.
+//! The lints that report what passes infer. They are off by default. Once turned on, each reports a
+//! hint with a code, a page of documentation and a fix.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn are_off_by_default() {
 }
 
 #[test]
-fn each_diagnostic_and_each_code_has_a_quick_fix() {
+fn diagnostics_have_a_page_and_a_quick_fix_for_one_or_all() {
     let rules = json!({ "same-value": "on", "folds-to-constant": "on", "loop-invariant": "on", "dead-store": "on" });
     let mut capabilities = capabilities();
     capabilities["textDocument"]["publishDiagnostics"]["codeDescriptionSupport"] = true.into();

@@ -77,8 +77,8 @@ impl Pipeline {
         Ok(out)
     }
 
-    /// Adds the pass of a flag. If the pass is restricted to certain ops, adds it to a nested
-    /// pipeline for these.
+    /// Adds the pass of a flag. A pass that is restricted to other ops than those of the pipeline
+    /// is added to a nested pipeline for these ops.
     ///
     /// # Errors
     /// If the pass runs on functions and the pipeline does not.

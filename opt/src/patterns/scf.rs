@@ -20,7 +20,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     AffineIf: empty_else;
 };
 
-/// Returns the only block of a region.
+/// Returns the only block of a region; `None` if the region is empty.
 pub(super) fn only_block(ir: &Ir, region: Region) -> Option<Block> {
     ir.only_block(region).filter(|_| ir.items(region).next().is_some())
 }
@@ -383,8 +383,8 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns true if some regions have more items than others. *Cost.* Linear in the smaller number
-/// of items.
+/// Returns true if `regions` have more items in total than `others`. *Cost.* Linear in the smaller
+/// number of items.
 fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
     let mut items = regions.iter().flat_map(|&it| ir.items(it));
     let mut others = others.iter().flat_map(|&it| ir.items(it));
@@ -419,8 +419,8 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let inner_results = results(rewriter.ir, inner);
     let inner_otherwise =
         terminator(rewriter.ir, inner_no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
-    // Each result is a result of the inner op, with equal values if either condition is false, or a
-    // value defined outside.
+    // Each result is a result of the inner op for which both else regions yield the same value, or
+    // it is a value defined outside.
     enum From {
         Inner(usize),
         Outside(Value, Value),

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// A way to forge a system. Returns true if there was something to forge.
+/// A way to forge a system of a certificate: functions that were placed together. Returns true if
+/// there was something to forge.
 pub(super) type Forgery = fn(&mut Value) -> bool;
 
 /// Changes the first core with several sites.

@@ -1,9 +1,10 @@
 //! dimension-mismatch: the number of polynomials in `mgmt.mgmt` is wrong
 //!
 //! HEIR writes the number of polynomials of a ciphertext into `mgmt.mgmt`, unless it is two. The
-//! number follows from the ops: a product of two ciphertexts has one more, and the result of
-//! `mgmt.relinearize` has two. The number later becomes part of the type of the ciphertext. The
-//! number two is not reported in functions that HEIR has not relinearized yet.
+//! number follows from the ops: a product of two ciphertexts with `m` and `n` polynomials has
+//! `m + n - 1`, and the result of `mgmt.relinearize` has two. The number later becomes part of the
+//! type of the ciphertext. The number two is not reported in functions that HEIR has not
+//! relinearized yet.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {

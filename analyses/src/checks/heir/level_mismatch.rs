@@ -118,11 +118,11 @@ impl<'a, T: Copy> WrongAnnotations<'a, T> {
     /// holder and the value of an annotation.
     pub(in crate::checks) fn new(
         program: &'a Program,
-        of: &'a dyn Fn(Op) -> Vec<T>,
+        find_wrong: &'a dyn Fn(Op) -> Vec<T>,
         holder: fn(&T) -> (AnnotationHolder, Value),
     ) -> Self {
         let places = AnnotationPlaces::new(program.source());
-        Self { ir: program.ir(), places, find_wrong: of, holder, known: FxHashMap::default() }
+        Self { ir: program.ir(), places, find_wrong, holder, known: FxHashMap::default() }
     }
 
     /// Returns the wrong annotation that is reported at a range, if it is the only one.
@@ -136,10 +136,10 @@ impl<'a, T: Copy> WrongAnnotations<'a, T> {
     }
 
     fn of(&mut self, op: Op) -> &FxHashMap<Range<usize>, Option<T>> {
-        let Self { ir, places, find_wrong: of, holder, known } = self;
+        let Self { ir, places, find_wrong, holder, known } = self;
         known.entry(op).or_insert_with(|| {
             let mut out: FxHashMap<Range<usize>, Option<T>> = FxHashMap::default();
-            for it in of(op) {
+            for it in find_wrong(op) {
                 let (holder, value) = holder(&it);
                 let range = annotated_range(places, ir, holder, value);
                 out.entry(range).and_modify(|it| *it = None).or_insert(Some(it));

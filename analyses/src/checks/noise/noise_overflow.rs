@@ -75,8 +75,8 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Replaces the message of the related location of the value itself by its noise in the reported
-/// iteration and its largest noise.
+/// Changes the message of the related location at the value itself: it then states the noise in the
+/// reported iteration and the largest noise in any iteration.
 fn describe_round(program: &Program, value: Value, root: &Overflow, it: &mut Diagnostic) {
     let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) else { return };
     let (now, Some(most)) = (root.noise, program.noise(value).hi()) else { return };
@@ -139,8 +139,8 @@ fn causing_call(program: &Program, value: Value, root: &Overflow) -> Option<Rela
     Some(RelatedLocation { range: core_range(ir, call), message })
 }
 
-/// Returns the steps of the derivation of a value, ending at the value itself. `known` is a cache
-/// across calls.
+/// Returns the steps that explain the noise of a value; the last one is the value itself. `known`
+/// is a cache that several calls of this function share.
 pub(in crate::checks) fn derivation_locations(
     program: &Program,
     value: Value,

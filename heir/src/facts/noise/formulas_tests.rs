@@ -14,7 +14,7 @@ fn fresh_noise_equals_that_of_heir() {
 }
 
 #[test]
-fn the_inverse_error_function_is_one_where_it_is_exact() {
+fn the_inverse_error_function_inverts_known_values() {
     // erf(0.5) = 0.5204998778, erf(1) = 0.8427007929.
     for (x, y) in [(0.520_499_877_8, 0.5), (0.842_700_792_9, 1.0)] {
         assert!((erf_inv(x) - y).abs() < 1e-5, "erf_inv({x}) = {}", erf_inv(x));

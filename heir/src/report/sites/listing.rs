@@ -10,7 +10,7 @@ use super::{HeirFacts, ReportSites, first_over_modulus, is_first_over_budget};
 use crate::annotations::scales::{self, ScaleFault};
 use crate::annotations::unreadable::{self, UnreadableAttribute};
 use crate::annotations::votes::{DimensionMismatch, LevelMismatch, LoweringStage};
-use crate::facts::known::CiphertextFacts;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
 use crate::ops::rules;

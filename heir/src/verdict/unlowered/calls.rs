@@ -12,7 +12,7 @@ use super::{
     RefusedOperand, RelatedPlace, UnloweredReason, first_operand_where, is_checked_ciphertext,
     level_and_dimension,
 };
-use crate::facts::known::CiphertextFacts;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::ops::rules;
 use noisy_dataflow::flow;
 

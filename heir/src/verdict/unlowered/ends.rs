@@ -3,7 +3,7 @@
 use noisy_syntax::{Ir, Op, OpKind};
 
 use super::{RefusedOperand, UnloweredReason, is_checked_ciphertext, is_loop, is_result_used};
-use crate::facts::known::CiphertextFacts;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::verdict::plaintexts::is_checked_plaintext;
 
 /// Returns the operand at which the terminator of a generic is refused, with the reason.

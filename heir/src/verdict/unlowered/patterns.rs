@@ -3,7 +3,7 @@
 use noisy_syntax::{Dim, Ir, Op, TypeData, Value};
 
 use super::{RefusedOperand, UnloweredReason, first_operand_where, is_checked_ciphertext};
-use crate::facts::known::CiphertextFacts;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::plaintext::is_init;
 use crate::ops::rules;
 use crate::text::setting::Scheme;

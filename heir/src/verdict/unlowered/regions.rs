@@ -6,7 +6,7 @@ use super::{
     RefusedOperand, RelatedPlace, UnloweredReason, first_operand_where, is_checked_ciphertext,
     is_if, is_inner_terminator, is_result_used, level_and_dimension,
 };
-use crate::facts::known::CiphertextFacts;
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::text::setting::Scheme;
 
 /// Returns the ops in the body of a loop that use a ciphertext which is an initial value of the

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::connection::editor_settings::EditorSettings;
 use crate::features::find::reference;
-use crate::features::read::fold;
+use crate::features::read::folding;
 use crate::features::read::hint;
 use crate::features::read::lens;
 use crate::features::read::symbol;
@@ -39,7 +39,7 @@ fn jobs() -> Vec<(&'static str, Step)> {
             "folds",
             Box::new(move |view| {
                 let source = view.document.source();
-                let new = || fold::FoldJob::new(source);
+                let new = || folding::FoldJob::new(source);
                 folds.get_or_insert_with(new).step(source, &mut |_| {})
             }),
         ),

@@ -23,8 +23,8 @@
 //! }
 //! ```
 //!
-//! Multiply the value by a constant so that it fits, and the result by its inverse. Choose a larger
-//! domain for an approximation. If inputs are in a smaller range, state that range.
+//! Multiply the value by a constant so that it fits, and the result by the inverse of the constant.
+//! Choose a larger domain for an approximation. If inputs are in a smaller range, state that range.
 //!
 //! ```mlir
 //! module attributes {scheme.ckks} {
@@ -35,7 +35,8 @@
 //!       %1 = arith.mulf %a, %c : tensor<8xf32>
 //!       %2 = mgmt.bootstrap %1 : tensor<8xf32>
 //!       %3 = arith.addf %2, %2 : tensor<8xf32>
-//!       secret.yield %3 : tensor<8xf32>
+//!       %4 = arith.addf %3, %3 : tensor<8xf32>
+//!       secret.yield %4 : tensor<8xf32>
 //!     } -> (!secret.secret<tensor<8xf32>>)
 //!     return %0 : !secret.secret<tensor<8xf32>>
 //!   }

@@ -1,11 +1,11 @@
 //! unequal-levels: operands at different levels
 //!
-//! The level of a ciphertext becomes the ring in its type. The operands of a sum, a difference or a
-//! product of ciphertexts must have the same ring. HEIR refuses to lower other ops
-//! (`requires all operands and results to have the same rings`), and its error message
-//! does not contain the names of the program. This diagnostic is reported at the op, for the
-//! operand with the fewest used levels. The module must have parameters, because HEIR chooses them
-//! after it has placed its `mgmt` ops. After lowering to `OpenFHE` it is a warning: `OpenFHE`
+//! When HEIR lowers a ciphertext, its level determines the ring in its type. The operands of a sum,
+//! a difference or a product of ciphertexts must have the same ring. HEIR refuses to lower an op
+//! with different rings (`requires all operands and results to have the same rings`), and its error
+//! message does not contain the names of the program. This diagnostic is reported at the op, for
+//! the operand with the fewest used levels. The module must have parameters, because HEIR chooses
+//! them after it has placed its `mgmt` ops. After lowering to `OpenFHE` it is a warning: `OpenFHE`
 //! refuses such operands at run time, and only with manual scaling.
 //!
 //! ```mlir
@@ -109,7 +109,7 @@ fn leveling_ops(
     }
 }
 
-/// The position before a chain of management ops that end at a value.
+/// The position before a chain of management ops. The last op of the chain defines a value.
 struct ManagementChain {
     /// The first op of the chain.
     op: Op,

@@ -2,11 +2,12 @@
 //! another one, its value is constant, it is invariant in the surrounding loop, or its store is
 //! dead.
 //!
-//! They are offered at the op even if the lints that report it are off. Their edits are the fixes
-//! of these lints. A reported remark is not offered, because its diagnostic already offers the fix.
-//! *Cost.* An offer visits the function once between edits. Unless the user opened the menu, only
-//! functions of at most [`MAX_AUTOMATIC_BYTES`] bytes are visited, because editors send requests
-//! after each edit and each cursor movement.
+//! They are offered even if the lints that report the remarks are off. Their edits are the fixes of
+//! these lints. A reported remark is not offered, because its diagnostic already offers the fix.
+//!
+//! *Cost.* Linear in the function, at the first offer after an edit. Unless the user opened the
+//! menu, only functions of at most [`MAX_AUTOMATIC_BYTES`] bytes are visited, because editors send
+//! requests after each edit and each cursor movement.
 
 use noisy_analyses::{Document, Remark, TextEdit};
 use noisy_integers::constant::Constant;

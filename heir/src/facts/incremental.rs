@@ -4,7 +4,7 @@
 //! from scratch at the next query after an edit that
 //!
 //! - adds or removes an op with regions, or changes a part of one that affects other ops
-//!   (`header.rs`),
+//!   (`op_header.rs`),
 //! - changes the levels that bootstraps use, if the program has bootstraps,
 //! - changes the largest level of the program, if the level of some value depends on it,
 //! - is in a file with several parts or with nested modules.
@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use noisy_syntax::{Attr, Def, Delta, Ir, Name, Op, OpKind, Region, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::facts::ciphertext_facts::{CiphertextFacts, is_current};
 use crate::facts::fact::{Ciphertext, Level};
-use crate::facts::header::OpHeader;
-use crate::facts::known::{CiphertextFacts, is_current};
+use crate::facts::op_header::OpHeader;
 use crate::facts::{clients, conflicts, loops, plaintext};
 use crate::ops::rules;
 use crate::text::annotation;

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use noisy_syntax::{Delta, Interner, Ir, Type, Value};
 
+use crate::facts::ciphertext_facts::CiphertextFacts;
 use crate::facts::fact::Ciphertext;
-use crate::facts::known::CiphertextFacts;
-use crate::facts::upkeep::{HeirEdit, IncrementalHeir};
+use crate::facts::incremental::{HeirEdit, IncrementalHeir};
 use noisy_dataflow::flow::Interval;
 use noisy_dataflow::sparse::{BaseAnalyses, ChangedValues};
 use noisy_integers::Integers;

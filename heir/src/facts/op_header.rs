@@ -33,7 +33,7 @@ pub(crate) struct OpHeader {
     /// True for a function with a secret argument.
     has_secret_argument: bool,
     /// For a function, the attributes of HEIR's client functions. Attributes of modules are
-    /// compared separately (`upkeep.rs`).
+    /// compared separately (`incremental.rs`).
     client_attributes: Vec<(Name, Attr)>,
 }
 
