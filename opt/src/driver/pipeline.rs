@@ -156,7 +156,9 @@ impl PipelineParser<'_> {
             let start = self.at;
             let name = self.name().to_owned();
             let next = self.text[self.at..].chars().next();
-            let Some(around) = open.last_mut() else { return Ok(()) };
+            if open.is_empty() {
+                return Ok(());
+            }
             match next {
                 Some('(') => {
                     self.at += 1;
@@ -171,16 +173,17 @@ impl PipelineParser<'_> {
                     let end = self.options_end()?;
                     let options = self.text[options_at..end].to_owned();
                     self.at = end + 1;
-                    Self::pass(around, &name, &options, start)?;
+                    Self::pass(&mut open, &name, &options, start)?;
                 }
                 _ if name.is_empty() => {
                     // `()` is an empty pipeline; other empty elements are errors.
-                    let is_empty_pipeline = next == Some(')') && around.elements.is_empty();
+                    let is_empty_pipeline =
+                        next == Some(')') && open.last().is_some_and(|it| it.elements.is_empty());
                     if !is_empty_pipeline {
                         return Err(Self::unknown_pass("", start));
                     }
                 }
-                _ => Self::pass(around, &name, "", start)?,
+                _ => Self::pass(&mut open, &name, "", start)?,
             }
             // After an element: any number of pipelines end, then a comma follows.
             loop {
@@ -245,20 +248,22 @@ impl PipelineParser<'_> {
         }
     }
 
+    /// Adds a pass to the innermost of the open pipelines.
     fn pass(
-        around: &mut Pipeline,
+        open: &mut [Pipeline],
         name: &str,
         options: &str,
         at: usize,
     ) -> Result<(), PipelineError> {
         let Some(info) = passes::find(name) else { return Err(Self::unknown_pass(name, at)) };
         let options = info.parse_options(options).map_err(|it| {
-            let text = format!(
-                "{it}\nfailed to add `{}` with options `` to inner pipeline",
-                around.anchor
-            );
-            Self::error_at(&text, at)
+            let inner = open.iter().skip(1).rev();
+            let inner = inner.map(|it| {
+                format!("\nfailed to add `{}` with options `` to inner pipeline", it.anchor)
+            });
+            Self::error_at(&(it + &inner.collect::<String>()), at)
         })?;
+        let Some(around) = open.last_mut() else { return Ok(()) };
         if !is_schedulable(info, &around.anchor) {
             return Err(Self::error_at(&cannot_schedule(info, &around.anchor), at));
         }
@@ -286,4 +291,24 @@ fn is_schedulable(info: &PassInfo, anchor: &str) -> bool {
 fn cannot_schedule(info: &PassInfo, anchor: &str) -> String {
     let class = info.class;
     format!("unable to schedule pass '{class}' on a PassManager intended to run on '{anchor}'!")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_options_name_the_inner_pipelines() {
+        let text = |it| Pipeline::parse(it).expect_err("no such option").message;
+        let alone = text("builtin.module(canonicalize{foo=1})");
+        assert_eq!(
+            alone,
+            "<Pass-Options-Parser>: no such option foo\n\
+             failed to add `canonicalize` with options `foo=1`"
+        );
+        let nested = text("builtin.module(func.func(any(cse,canonicalize{foo=1})))");
+        let pipelines = "\nfailed to add `any` with options `` to inner pipeline\
+                         \nfailed to add `func.func` with options `` to inner pipeline";
+        assert_eq!(nested, alone + pipelines);
+    }
 }
