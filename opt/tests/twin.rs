@@ -248,7 +248,7 @@ fn transformed(text: &str, pipeline: &str) -> Ir {
     common::run(pipeline, text).unwrap_or_else(|told| panic!("{told:?}\n{text}"))
 }
 
-const PIPELINES: [&str; 12] = [
+const PIPELINES: &[&str] = &[
     "builtin.module(canonicalize)",
     "builtin.module(canonicalize{top-down=false region-simplify=aggressive})",
     "builtin.module(cse)",

@@ -159,6 +159,9 @@ mod tests {
             std::fs::write(path, book()).unwrap_or_else(|it| panic!("{path}: {it}"));
         }
         let found = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(found == book(), "write it anew: BLESS=1 cargo test -p noisy-analyses book");
+        assert!(
+            found == book(),
+            "write it anew: BLESS=1 cargo test --release -p noisy-analyses --lib book"
+        );
     }
 }

@@ -250,6 +250,8 @@ fn position(document: &Document, value: Value) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     fn lines(text: &str) -> Vec<String> {
@@ -264,19 +266,18 @@ mod tests {
     #[test]
     fn every_model_has_a_row() {
         let text = "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  %c = arith.constant 7 : i8\n  return\n}\n";
-        let expected = [
-            r#"{"row":1,"column":14,"value":"%x","function":"f","model":"noise","lo":0,"hi":12}"#,
-            r#"{"row":1,"column":14,"value":"%x","function":"f","model":"depth","lo":0,"hi":0}"#,
-            r#"{"row":1,"column":14,"value":"%x","function":"f","model":"secret","lo":0,"hi":1}"#,
-            r#"{"row":2,"column":3,"value":"%0","function":"f","model":"noise","lo":0,"hi":24}"#,
-            r#"{"row":2,"column":3,"value":"%0","function":"f","model":"depth","lo":0,"hi":1}"#,
-            r#"{"row":2,"column":3,"value":"%0","function":"f","model":"secret","lo":0,"hi":1}"#,
-            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"constant","constant":"7"}"#,
-            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"signed","lo":7,"hi":7}"#,
-            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"unsigned","lo":7,"hi":7}"#,
-            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"secret","lo":0,"hi":0}"#,
-        ];
-        assert_eq!(lines(text), expected);
+        expect![[r#"
+            {"row":1,"column":14,"value":"%x","function":"f","model":"noise","lo":0,"hi":12}
+            {"row":1,"column":14,"value":"%x","function":"f","model":"depth","lo":0,"hi":0}
+            {"row":1,"column":14,"value":"%x","function":"f","model":"secret","lo":0,"hi":1}
+            {"row":2,"column":3,"value":"%0","function":"f","model":"noise","lo":0,"hi":24}
+            {"row":2,"column":3,"value":"%0","function":"f","model":"depth","lo":0,"hi":1}
+            {"row":2,"column":3,"value":"%0","function":"f","model":"secret","lo":0,"hi":1}
+            {"row":3,"column":3,"value":"%c","function":"f","model":"constant","constant":"7"}
+            {"row":3,"column":3,"value":"%c","function":"f","model":"signed","lo":7,"hi":7}
+            {"row":3,"column":3,"value":"%c","function":"f","model":"unsigned","lo":7,"hi":7}
+            {"row":3,"column":3,"value":"%c","function":"f","model":"secret","lo":0,"hi":0}"#]]
+        .assert_eq(&lines(text).join("\n"));
     }
 
     #[test]

@@ -500,8 +500,8 @@ fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_yield && may_inline && inline_region(rewriter, op, region, &[])
 }
 
-/// Inlines an `scf.execute_region` of several blocks whose parent is a function, unless it is marked
-/// `no_inline`.
+/// Inlines an `scf.execute_region` of several blocks whose parent is a function, unless it is
+/// marked `no_inline`.
 fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let around = rewriter.ir.parent_op(op).map(|it| rewriter.ir.op(it).kind);

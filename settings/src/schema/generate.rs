@@ -73,5 +73,8 @@ fn the_published_schema_is_current() {
     forbid_other_properties(&mut schema);
     let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
     expect_test::expect_file!["../../noisy.schema.json"].assert_eq(&text);
-    assert_eq!(super::schema(), &schema, "compile again: the schema was written anew");
+    // The update takes effect at the next compilation.
+    if std::env::var_os("UPDATE_EXPECT").is_none() {
+        assert!(super::schema() == &schema, "compile again: the schema was written anew");
+    }
 }

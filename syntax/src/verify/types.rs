@@ -469,7 +469,7 @@ impl Verifier<'_> {
         if let Some(AttrData::Int { value, .. }) = value
             && !(0..end).contains(value)
         {
-            let message = format!("'{attr}' must be below {end}, but is {value}");
+            let message = format!("'{attr}' must be between 0 and {}, but is {value}", end - 1);
             self.report(op, Code::AttributeValue, message);
         }
     }

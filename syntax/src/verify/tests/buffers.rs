@@ -127,7 +127,7 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
             26 memref.atomic_yield: the end of region #0 gives 'index' as value #0, but the op takes 'i8' (region-values)
             28 memref.alloc: has 1 symbols for a layout without any (wrong-count)
             29 memref.alloc: 'alignment' must not be negative, but is -8 (attribute-value)
-            30 memref.prefetch: 'localityHint' must be below 4, but is 4 (attribute-value)
+            30 memref.prefetch: 'localityHint' must be between 0 and 3, but is 4 (attribute-value)
             31 memref.prefetch: has 0 indices for 1 dimensions (wrong-count)
         "#]],
     );

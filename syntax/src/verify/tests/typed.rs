@@ -112,7 +112,7 @@ func.func @f(%m: memref<4x4xf32>, %i: index) {
             70 %n: this value has type i32, but index is expected here (type-clash)
             75 affine.apply: the map of `affine.apply` has one result, not 2 (wrong-count)
             80 affine.load: gives 1 indices for a memref of rank 2 (index-count)
-            85 affine.prefetch: 'localityHint' must be below 4, but is 5 (attribute-value)
+            85 affine.prefetch: 'localityHint' must be between 0 and 3, but is 5 (attribute-value)
             90 affine.vector_load: accesses 'i32', but the memref contains 'f32' (element-type)
         "#]],
     );
@@ -180,7 +180,7 @@ func.func @f(%c: i1, %n: index) {
             2 "arith.addi": expected 2 operands, but found 1 (wrong-count)
             7 "arith.addi": expected 1 results, but found 0 (wrong-count)
             12 "arith.cmpi": requires attribute 'predicate' (missing-attribute)
-            17 "arith.cmpi": 'predicate' must be below 10, but is 20 (attribute-value)
+            17 "arith.cmpi": 'predicate' must be between 0 and 9, but is 20 (attribute-value)
             21 "func.func": entry block must have 1 arguments to match function signature (entry-arguments)
             25 "func.func": entry block argument #0 has type 'i64', but the function takes 'i32' (entry-arguments)
             30 "func.func": symbol declaration cannot have public visibility (public-declaration)
