@@ -203,7 +203,8 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
         }
     }
 
-    fn reset_items(&mut self, ir: &AnalysisInput<'_, A::Base>, region: Region) {
+    /// Resets all facts in a region to bottom, but those of its entry.
+    pub(super) fn reset_items(&mut self, ir: &AnalysisInput<'_, A::Base>, region: Region) {
         for (n, inner) in ir.items(region).enumerate() {
             self.reached[inner.index()] = false;
             let is_label = ir.op(inner).kind == OpKind::Label;

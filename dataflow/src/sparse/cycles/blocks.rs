@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::BlockPass;
 use crate::cfg::Cfg;
 use crate::flow;
-use crate::lattice::Changed;
+use crate::lattice::{Changed, Lattice};
 use crate::sparse::{
     AnalysisInput, CycleRound, GrowthTrace, Observer, SparseForward, SparseSolver, ancestor_in,
 };
@@ -98,9 +98,32 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
                 self.cycle.passes.pop();
             }
         }
-        if owner {
-            self.give_up_if_spent(ir, holder);
+        if owner && self.cycle.fuel == 0 {
+            self.degrade_blocks(ir, holder, region, live);
         }
+    }
+
+    /// Runs a region again with unknown facts of heads. The facts of its entry stay: the op that
+    /// runs the region has set them. For the body of a function they are those of the context.
+    fn degrade_blocks(
+        &mut self,
+        ir: &AnalysisInput<'_, A::Base>,
+        holder: Op,
+        region: Region,
+        live: bool,
+    ) {
+        self.observer.forget(holder);
+        let (header, entry) = (ir.region(region).entry, flow::entry_block(ir, region));
+        let headers = Some(header).filter(|&it| it != entry);
+        for &value in headers.into_iter().chain([entry]).flat_map(|it| &ir.block(it).args) {
+            let fact = std::mem::replace(&mut self.facts[value.index()], A::Fact::bottom());
+            let _ = self.set(ir, holder, value, fact);
+        }
+        self.reset_items(ir, region);
+        self.undecided.insert(holder);
+        self.cycle.is_degraded = true;
+        self.run_blocks(ir, holder, region, live);
+        self.cycle.is_degraded = false;
     }
 
     /// Visits the ops of a cycle of blocks in passes until nothing changes.
