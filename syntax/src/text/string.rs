@@ -15,6 +15,9 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
+use std::ops::Range;
+
+use memchr::memchr2;
 
 /// Returns the length of a string literal in bytes, including its quotes.
 pub(crate) fn string_len(text: &str) -> usize {
@@ -24,6 +27,30 @@ pub(crate) fn string_len(text: &str) -> usize {
         at += 1 + usize::from(bytes[at] == b'\\');
     }
     (at + 1).min(bytes.len())
+}
+
+/// Returns the symbol names in the body of an attribute or type of a dialect (`#d.a<@f, "@g">` has
+/// one): their ranges with the `@`, in order.
+pub(crate) fn symbols_in_body(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(found) = memchr2(b'@', b'"', &bytes[at..]) {
+        let start = at + found;
+        let is_symbol = bytes[start] == b'@';
+        let name = start + usize::from(is_symbol);
+        at = if bytes.get(name) == Some(&b'"') {
+            name + string_len(&text[name..])
+        } else {
+            let is_end = |it: &u8| !it.is_ascii_alphanumeric() && !b"_$.".contains(it);
+            bytes[name..].iter().position(is_end).map_or(bytes.len(), |it| name + it)
+        };
+        let is_name = |it: &u8| it.is_ascii_alphabetic() || b"_\"".contains(it);
+        if is_symbol && bytes.get(name).is_some_and(is_name) {
+            out.push(start..at);
+        }
+    }
+    out
 }
 
 /// Returns the end of the string that starts at `at`, and true if it is well-formed. An
@@ -191,6 +218,13 @@ pub fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn symbols_in_a_body_are_found_outside_of_strings() {
+        let text = r#"#d.a<@f, "@g \" @h", [@"i j"]::@k, @1 -> @, !e<@l->x>>"#;
+        let found: Vec<&str> = symbols_in_body(text).into_iter().map(|it| &text[it]).collect();
+        assert_eq!(found, ["@f", "@\"i j\"", "@k", "@l"]);
+    }
 
     #[test]
     fn escapes_each_byte_that_is_not_printable_ascii() {

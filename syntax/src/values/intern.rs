@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 mod compare;
 mod data;
@@ -19,6 +20,7 @@ mod long;
 mod text;
 
 use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
+use crate::string::{symbols_in_body, unquoted};
 use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
 pub use layout::StridedLayout;
@@ -244,13 +246,24 @@ impl Interner {
 
     /// The symbol paths in some attributes, in order. A list that occurs repeatedly is visited
     /// once, so the cost is proportional to the number of distinct parts.
-    pub fn symbol_paths_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
-        let mut out: Vec<&[Name]> = Vec::new();
+    pub fn symbol_paths_in(
+        &self,
+        attrs: impl DoubleEndedIterator<Item = Attr>,
+    ) -> Vec<SmallVec<[Name; 2]>> {
+        let mut out: Vec<SmallVec<[Name; 2]>> = Vec::new();
         let mut seen: FxHashSet<Attr> = FxHashSet::default();
         let mut stack: Vec<Attr> = attrs.rev().collect();
         while let Some(attr) = stack.pop() {
             match self.attr_data(attr) {
-                AttrData::Symbol(path) => out.push(path),
+                AttrData::Symbol(path) => out.push(SmallVec::from_slice(path)),
+                // A name that is not interned has no definition.
+                AttrData::Text(text, _) => {
+                    let text = self.str(*text);
+                    let names = symbols_in_body(text)
+                        .into_iter()
+                        .filter_map(|it| self.find_name(&unquoted(&text[it.start + 1..it.end])));
+                    out.extend(names.map(|it| SmallVec::from_slice(&[it])));
+                }
                 AttrData::Array(list) if seen.insert(attr) => stack.extend(list.iter().rev()),
                 AttrData::Dict(entries) if seen.insert(attr) => {
                     stack.extend(entries.iter().rev().map(|it| it.1));

@@ -46,3 +46,16 @@ func.func @nothing(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %3 = noisy.mul %2, %2 : !noisy.i32  // noise: unknown
   return %3 : !noisy.i32
 }
+
+// A symbol in an attribute of a dialect is a use, so the function may have unknown callers.
+func.func @dispatch() {
+  "a.b"() {callee = #foo.bar<"@not", @dispatched>} : () -> ()
+  return
+}
+func.func private @dispatched(%x: !noisy.i32) {  // noise: 12
+  %q = noisy.mul %x, %x : !noisy.i32  // noise: 24
+  %r = noisy.mul %q, %q : !noisy.i32  // noise: over 48
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %r: noise may reach 48 bits, 22 over the 26-bit budget
+  //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %r is never used
+  return
+}

@@ -111,7 +111,7 @@ pub(crate) fn resolve_path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op
     }
     let all = ir.interner.symbol_paths_in(ir.extra(from).attrs.iter().map(|it| it.1));
     let is_meant = |it: &&[Name]| it.first() == Some(&first) && it.last() == Some(&last);
-    for &name in all.into_iter().find(is_meant).map_or(&[last][..], |it| &it[1..]) {
+    for &name in all.iter().map(|it| &it[..]).find(is_meant).map_or(&[last][..], |it| &it[1..]) {
         let regions = out.last().into_iter().flat_map(|&it| ir.op(it).regions.iter());
         let Some(&inner) = regions.flat_map(|it| ir.symbol_defs(it.1, name)).next() else { break };
         out.push(inner);

@@ -7,7 +7,7 @@ use super::opaque::n_named_results;
 use super::reader::{ReadResult, Reader};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
 use crate::op_traits::{AttrSpec, PassedOperands};
-use crate::string::unquoted;
+use crate::string::{symbols_in_body, unquoted};
 use crate::{
     Attr, AttrData, Code, MAX_REGION_DEPTH, Name, OpKind, Span, Token, TokenKind, Type, TypeData,
     namespace,
@@ -537,18 +537,24 @@ impl Reader<'_, '_> {
 
     /// Collects the symbols that the op defines and uses, from all its tokens.
     fn find_symbols(&mut self) {
-        if !self.tokens.iter().any(|it| it.kind == TokenKind::At) {
-            if self.out.form == Form::Generic && !self.out.attrs.is_empty() {
-                self.generic_symbol();
-            }
-            return;
-        }
+        let mut has_symbol = false;
         let mut at = 0;
         while at < self.tokens.len() {
             let token = self.tokens[at];
             at += 1;
-            if token.kind != TokenKind::At {
-                continue;
+            match token.kind {
+                TokenKind::At => has_symbol = true,
+                // The body of an attribute or type of a dialect is one token.
+                TokenKind::HashBody | TokenKind::BangBody => {
+                    for it in symbols_in_body(self.slice(token)) {
+                        let span =
+                            Span::new(token.start + it.start as u32, token.start + it.end as u32);
+                        let name = self.symbol_text(span);
+                        self.out.symbol_uses.push(ParsedSymbol { name, root: name, span });
+                    }
+                    continue;
+                }
+                _ => continue,
             }
             let root = self.symbol_text(token.span());
             let (mut name, mut span) = (root, token.span());
@@ -566,7 +572,7 @@ impl Reader<'_, '_> {
             }
             self.out.symbol_uses.push(ParsedSymbol { name, root, span });
         }
-        if self.out.form == Form::Generic {
+        if self.out.form == Form::Generic && (has_symbol || !self.out.attrs.is_empty()) {
             self.generic_symbol();
         }
     }
