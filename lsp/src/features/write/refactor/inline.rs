@@ -138,15 +138,8 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     };
     let indented = text::reindent(text, &old, &new);
     let text = indented.strip_prefix(&*new).unwrap_or(&indented);
-    // If no text replaces the call, its line is removed too.
-    let range = if text.is_empty() {
-        let line = whole.start - new.len();
-        let end = text::end_of_line(source, whole.end);
-        if source.slice(whole.end..end).trim().is_empty() { line..end + 1 } else { whole }
-    } else {
-        whole
-    };
-    let range = range.start..range.end.min(source.text().len_bytes());
+    // If no text replaces the call, its line is removed too, unless there is other text on it.
+    let range = if text.is_empty() { source.lines_of(call, false) } else { whole };
     edits.push(TextEdit { range, text: text.to_owned() });
     Ok(edits)
 }

@@ -252,6 +252,29 @@ func.func @f(%x: i32) -> i32 {
 }
 
 #[test]
+fn inlining_an_empty_function_keeps_the_text_around_the_call() {
+    let text = |ops: &str| {
+        format!(
+            "func.func private @e(%x: i32) {{ return }}\nfunc.func @f(%a: i32) {{\n{ops}  return\n}}\n"
+        )
+    };
+    for (ops, wanted) in [
+        (
+            "  %z = arith.constant 5 : i32 ca|ll @e(%a) : (i32) -> ()\n  %y = arith.constant 7 : i32\n",
+            "  %z = arith.constant 5 : i32 \n  %y = arith.constant 7 : i32\n",
+        ),
+        (
+            "  ca|ll @e(%a) : (i32) -> () %y = arith.constant 7 : i32\n",
+            "  %y = arith.constant 7 : i32\n",
+        ),
+        ("  ca|ll @e(%a) : (i32) -> () // kept\n", "  // kept\n"),
+        ("  ca|ll @e(%a) : (i32) -> ()\r\n", ""),
+    ] {
+        assert_eq!(refactored(&text(ops), RefactorKind::Inline), Ok(text(wanted)), "{ops}");
+    }
+}
+
+#[test]
 fn an_op_is_written_in_the_other_form_and_back() {
     let text = "func.func @f(%x: !noisy.i32, %n: index) -> !noisy.i32 { // kept
   %y = noisy.a|dd %x, %x {a = 1 : i64} : !noisy.i32 // kept
