@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::lex::ends_in_comment;
 use crate::{Op, Source, TextEdit};
 
 impl Source {
@@ -42,6 +43,19 @@ impl Source {
         range.start..range.end + blanks
     }
 
+    /// Completes an edit that replaces code: if the new text ends in a comment, which would swallow
+    /// the code after the range, this code moves to a new line with the indentation of the range.
+    pub fn keep_code_after(&self, mut edit: TextEdit) -> TextEdit {
+        let (rest, newline) = self.rest_of_line(edit.range.end);
+        let code = rest.trim_start();
+        if !code.is_empty() && !code.starts_with("//") && ends_in_comment(&edit.text) {
+            edit.text += if newline.is_empty() { "\n" } else { newline };
+            edit.text += &self.indentation(edit.range.start);
+            edit.range.end += rest.len() - code.len();
+        }
+        edit
+    }
+
     /// Returns the edit that inserts lines before an op, with its indentation.
     pub fn in_front_of(&self, op: Op, lines: &[String]) -> TextEdit {
         let at = self.ir().range(op).start;
@@ -67,6 +81,23 @@ mod tests {
             let edit = source.in_front_of(op, &["a.d".to_owned()]);
             assert_eq!((edit.range, edit.text), (2..2, format!("a.d{newline}  ")));
             assert_eq!(source.lines_of(op, false), 0..15 + newline.len());
+        }
+    }
+
+    #[test]
+    fn code_after_an_inserted_comment_moves_to_a_new_line() {
+        let source = Source::new("  a.b a.c\n  a.d // d\n  a.e\n");
+        for (text, range, wanted) in [
+            ("a.x // x", 2..5, Some("a.x // x\n  ")),
+            ("a.x \"//\"", 2..5, None),
+            ("// x\na.x", 2..5, None),
+            ("a.x // x", 12..15, None),
+            ("a.x // x", 23..26, None),
+        ] {
+            let edit = TextEdit { range: range.clone(), text: text.to_owned() };
+            let found = source.keep_code_after(edit);
+            assert_eq!(found.text, wanted.unwrap_or(text), "{text} {range:?}");
+            assert_eq!(found.range.end - range.end, usize::from(wanted.is_some()), "{text}");
         }
     }
 

@@ -337,6 +337,17 @@ fn is_over(rest: &[u8]) -> bool {
     rest.is_empty() || rest.starts_with(b"//")
 }
 
+/// Returns true if a text ends in a comment, which would continue in text after it.
+pub fn ends_in_comment(text: &str) -> bool {
+    let tokens = lex(text).tokens;
+    let last = tokens.iter().rfind(|it| it.kind != TokenKind::Eof);
+    let behind = &text[last.map_or(0, |it| it.range().end)..];
+    let mut lines = behind.rsplit(['\n', '\r']);
+    let has_comment = lines.next().is_some_and(|it| it.contains("//"));
+    // The last line is that of the last token if no line break follows the token.
+    has_comment || lines.next().is_none() && last.is_some_and(|it| it.kind == TokenKind::Split)
+}
+
 /// Returns the positions of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
 /// except in strings and dialect bodies. They include all tokens that split, and the comments in
 /// which MLIR reads the rest of the line as code: the function in
@@ -497,6 +508,16 @@ mod tests {
                 Split // -----
                 Split // -----"##]],
         );
+    }
+
+    #[test]
+    fn finds_a_comment_at_the_end() {
+        for text in ["// a", "a // b", "a // b ", "a\n// b", "a // -----", "a\r//", "!a.b<//> //"] {
+            assert!(ends_in_comment(text), "{text}");
+        }
+        for text in ["", "a", "// a\n", "// a\r", "a // -----\n", "a \"//\"", "!a.b<//>"] {
+            assert!(!ends_in_comment(text), "{text}");
+        }
     }
 
     #[test]

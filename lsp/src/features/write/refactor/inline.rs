@@ -140,6 +140,6 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let text = indented.strip_prefix(&*new).unwrap_or(&indented);
     // If no text replaces the call, its line is removed too, unless there is other text on it.
     let range = if text.is_empty() { source.lines_of(call, false) } else { whole };
-    edits.push(TextEdit { range, text: text.to_owned() });
+    edits.push(source.keep_code_after(TextEdit { range, text: text.to_owned() }));
     Ok(edits)
 }

@@ -275,6 +275,34 @@ fn inlining_an_empty_function_keeps_the_text_around_the_call() {
 }
 
 #[test]
+fn inlining_a_text_that_ends_in_a_comment_keeps_the_op_after_the_call() {
+    let text = |end: &str, rest: &str| {
+        format!(
+            "func.func private @g(%v: i32, %m: memref<i32>) {{
+  memref.store %v, %m[] : memref<i32>{end}
+  return
+}}
+func.func @f(%m: memref<i32>, %v: i32, %w: i32) {{
+  func.ca|ll @g(%v, %m) : (i32, memref<i32>) -> (){rest}
+  return
+}}
+"
+        )
+    };
+    let next = "memref.store %w, %m[] : memref<i32>";
+    for (end, rest, wanted) in [
+        ("\n  // end", format!(" {next}"), format!("\n  // end\n  {next}")),
+        (" // end", format!(" {next}"), format!(" // end\n  {next}")),
+        (" // end", " // rest".to_owned(), " // end // rest".to_owned()),
+        ("", format!(" {next}"), format!(" {next}")),
+    ] {
+        let found = refactored(&text(end, &rest), RefactorKind::Inline).expect("its text");
+        let wanted = format!("  memref.store %v, %m[] : memref<i32>{wanted}\n  return\n}}\n");
+        assert!(found.ends_with(&wanted), "{found}");
+    }
+}
+
+#[test]
 fn an_op_is_written_in_the_other_form_and_back() {
     let text = "func.func @f(%x: !noisy.i32, %n: index) -> !noisy.i32 { // kept
   %y = noisy.a|dd %x, %x {a = 1 : i64} : !noisy.i32 // kept
