@@ -82,7 +82,7 @@ fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
         return Some(removal_fix(program, op, "", None)?.edits);
     }
     let text = lines.join(&format!("\n{new}"));
-    edits.push(TextEdit { range: ir.range(op), text });
+    edits.push(source.keep_code_after(TextEdit { range: ir.range(op), text }));
     TextEdit::in_order(edits)
 }
 
@@ -158,5 +158,32 @@ mod tests {
             }
         "#]]
         .assert_eq(&fixed(text));
+    }
+
+    #[test]
+    fn the_op_after_a_comment_of_the_taken_branch_is_kept() {
+        let text = |choice: &str| {
+            format!(
+                "func.func @f(%a: i8, %m: memref<i8>) {{
+  %c15 = arith.constant 15 : i8
+  %c16 = arith.constant 16 : i8
+  %0 = arith.andi %a, %c15 : i8
+  %yes = arith.cmpi ult, %0, %c16 : i8
+{choice}
+  return
+}}
+"
+            )
+        };
+        let (one, two) =
+            ("memref.store %a, %m[] : memref<i8>", "memref.store %c15, %m[] : memref<i8>");
+        for (body, kept) in [
+            (format!("{one} // c"), format!("{one} // c\n  {two}")),
+            (format!("{one}\n    scf.yield // x"), format!("{one}\n   // x\n  {two}")),
+            (one.to_owned(), format!("{one} {two}")),
+        ] {
+            let found = fixed(&text(&format!("  scf.if %yes {{\n    {body}\n  }} {two}")));
+            assert_eq!(found, text(&format!("  {kept}")), "{body}");
+        }
     }
 }
