@@ -200,6 +200,13 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     Ok(edits.collect())
 }
 
+/// True if the header of an op of unknown form defines a name as an argument of its regions. A name
+/// that is already defined before the op is only a use.
+fn header_defines(ir: &Ir, op: Op, name: Name) -> bool {
+    let mut operands = ir.op(op).operands.iter();
+    operands.any(|it| it.may_be_argument && it.value.is_none() && it.name == name)
+}
+
 /// The reason why an entity cannot have a name.
 fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
     match entity {
@@ -208,6 +215,8 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             let own = cursor::values_with_same_name(ir, value);
             let is_other =
                 |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
+            let is_changed = ir.value(value).name != name;
+            let is_in_header = |op: Op| is_changed && header_defines(ir, op, name);
             let region = ir.def_region(value);
             // Names must not shadow each other, so the name must be free in all ancestors and in
             // nested regions.
@@ -215,13 +224,14 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             let mut outer = Some(region);
             while let Some(it) = outer {
                 taken |= is_other(it);
-                outer = ir
-                    .region(it)
-                    .parent
-                    .filter(|&op| ir.op(op).kind != OpKind::FuncFunc)
-                    .map(|op| ir.op(op).parent);
+                let around = ir.region(it).parent.filter(|&op| ir.op(op).kind != OpKind::FuncFunc);
+                taken |= around.is_some_and(is_in_header);
+                outer = around.map(|op| ir.op(op).parent);
             }
-            ir.walk(region, &mut |op| taken |= ir.op(op).regions.iter().any(|it| is_other(it.1)));
+            ir.walk(region, &mut |op| {
+                let mut regions = ir.op(op).regions.iter();
+                taken |= is_in_header(op) || regions.any(|it| is_other(it.1));
+            });
             taken.then(|| format!("%{new} is defined already where both would be visible"))
         }
         Entity::Block(block) => {
@@ -386,6 +396,46 @@ mod tests {
         }
         let text = "func.func private @~c()\nmodule {\n  func.func private @d()\n  \"t.x\"() {a = @d} : () -> ()\n}\n";
         assert_eq!(renamed(text, "d"), Ok(text.replace("~c", "d")));
+    }
+
+    #[test]
+    fn a_name_that_the_header_of_an_unknown_op_defines_is_refused() {
+        let launch = "func.func @f(%a: index, %z: index) {
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %a, %gy = %a, %gz = %a) threads(%tx, %ty, %tz) in (%sx = %a, %sy = %a, %sz = %a) {
+    %u = \"t.x\"(%bx, %z) : (index, index) -> index
+    gpu.terminator
+  }
+  return
+}
+";
+        let reduce = "func.func @f(%a: tensor<8xf32>, %o: tensor<f32>, %z: f32) -> tensor<f32> {
+  %r = linalg.reduce ins(%a : tensor<8xf32>) outs(%o : tensor<f32>) dimensions = [0] (%in: f32, %out: f32) {
+    %s = arith.addf %in, %z : f32
+    linalg.yield %s : f32
+  }
+  return %r : tensor<f32>
+}
+";
+        for (text, old, new) in [
+            (launch, "%z", "bx"),
+            (launch, "%z", "gx"),
+            (launch, "%bx", "tx"),
+            (launch, "%a", "by"),
+            (launch, "%u", "ty"),
+            (reduce, "%in", "out"),
+            (reduce, "%z", "in"),
+            (reduce, "%s", "in"),
+            (reduce, "%s", "out"),
+            (reduce, "%r", "out"),
+        ] {
+            let text = text.replacen(old, &format!("%~{}", &old[1..]), 1);
+            let why = format!("%{new} is defined already where both would be visible");
+            assert_eq!(renamed(&text, new), Err(why), "{old}");
+            for free in [&old[1..], "free"] {
+                let wanted = text.replace('~', "").replace(old, &format!("%{free}"));
+                assert_eq!(renamed(&text, free), Ok(wanted), "{old}");
+            }
+        }
     }
 
     #[test]
