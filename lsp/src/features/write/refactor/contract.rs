@@ -2,7 +2,8 @@
 //! maximum that its calls in the file pass.
 
 use noisy_analyses::{Document, Noise, TextEdit};
-use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::lex::Lexer;
+use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, TokenKind, Value};
 
 use crate::features::find::reference;
 
@@ -59,10 +60,11 @@ pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, 
     for (value, bound) in bounds {
         let name = ir.absolute(function, ir.value(value).span);
         let text = source.slice(name.end..head.end.max(name.end));
-        let (at, is_dict) = end_of_type(&text).ok_or("the type of an argument is incomplete")?;
-        let at = name.end + at;
+        let (end, is_dict) = end_of_type(&text).ok_or("the type of an argument is incomplete")?;
+        let at = name.end + end;
         let bound = format!("noisy.bound = {bound} : i64");
-        let is_empty = source.slice(at..head.end).trim_start().starts_with('}');
+        let next = Lexer::new(false).next(text[end..].as_bytes()).0;
+        let is_empty = next.kind == TokenKind::RBrace;
         let text = match (is_dict, is_empty) {
             (true, false) => format!("{bound}, "),
             (true, true) => bound,
@@ -76,25 +78,26 @@ pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, 
 /// The end of the type after the name of an argument, and false; or the start of the attributes
 /// after it, and true.
 fn end_of_type(text: &str) -> Option<(usize, bool)> {
+    let mut lexer = Lexer::new(false);
     let mut depth = 0_usize;
-    let mut is_quoted = false;
-    let bytes = text.as_bytes();
-    let end = |at: usize| Some((text[..at].trim_end().len(), false));
-    for (at, &byte) in bytes.iter().enumerate() {
-        if is_quoted {
-            is_quoted = byte != b'"' || bytes[at - 1] == b'\\';
-            continue;
-        }
-        match byte {
-            b'"' => is_quoted = true,
-            b'{' if depth == 0 => return Some((at + 1, true)),
-            b'(' | b'[' | b'<' | b'{' => depth += 1,
-            b'>' if at > 0 && bytes[at - 1] == b'-' => {}
-            b')' | b',' if depth == 0 => return end(at),
-            b'l' if depth == 0 && text[at..].starts_with("loc(") => return end(at),
-            b')' | b']' | b'>' | b'}' => depth = depth.checked_sub(1)?,
+    let mut end = 0;
+    loop {
+        let (token, _) = lexer.next(text.as_bytes());
+        match token.kind {
+            TokenKind::LBrace if depth == 0 => return Some((token.range().end, true)),
+            TokenKind::LParen | TokenKind::LSquare | TokenKind::Less | TokenKind::LBrace => {
+                depth += 1;
+            }
+            TokenKind::RParen | TokenKind::Comma if depth == 0 => return Some((end, false)),
+            TokenKind::Bare if depth == 0 && &text[token.range()] == "loc" => {
+                return Some((end, false));
+            }
+            TokenKind::RParen | TokenKind::RSquare | TokenKind::Greater | TokenKind::RBrace => {
+                depth = depth.checked_sub(1)?;
+            }
+            TokenKind::Eof => return None,
             _ => {}
         }
+        end = token.range().end;
     }
-    None
 }

@@ -356,6 +356,33 @@ func.func @f(%x: i5) {
     );
 }
 
+#[test]
+fn bounds_are_written_before_comments() {
+    for (argument, wanted) in [
+        ("!noisy.i32 // only\n", "!noisy.i32 {noisy.bound = 13 : i64} // only\n"),
+        ("!noisy.i32 // {a, (b\n", "!noisy.i32 {noisy.bound = 13 : i64} // {a, (b\n"),
+        ("// (a\n!noisy.i32", "// (a\n!noisy.i32 {noisy.bound = 13 : i64}"),
+        ("!noisy.i32 {// a\n}", "!noisy.i32 {noisy.bound = 13 : i64// a\n}"),
+    ] {
+        let text = |argument: &str| {
+            format!(
+                "func.func private |@g(%a: {argument}) {{
+  return
+}}
+func.func @f(%x: i5) {{
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  func.call @g(%1) : (!noisy.i32) -> ()
+  return
+}}
+"
+            )
+        };
+        let found = refactored(&text(argument), RefactorKind::Contract);
+        assert_eq!(found, Ok(text(wanted).replace('|', "")), "{argument}");
+    }
+}
+
 /// A random program: straight lines, loops and branches, packs, repeated names.
 struct Writer {
     state: u64,
