@@ -53,12 +53,21 @@ pub(super) fn selected_ops(document: &Document, range: &Range<usize>) -> Option<
     let is_inside =
         |op: Op| cursor::function_at(document.ir(), ir.range(op).start).is_some_and(|it| it != op);
     let (first, last) = (*out.first()?, *out.last()?);
-    let around = ir.parent_op(first).map(|it| ir.op(it).kind);
-    // `scf.forall.in_parallel` cannot contain a call.
-    let is_free = around != Some(OpKind::ScfForallInParallel)
+    let is_free = !forbids_calls(ir, first)
+        // An index is valid only directly in its op of `linalg`, which is not selected.
+        && !out.iter().any(|it| ir.op_name(*it) == "linalg.index")
         && !out.iter().any(is_terminator)
         && !may_be_terminator(ir, last);
     (is_inside(first) && is_free).then_some(out)
+}
+
+/// True if a call is invalid at an op: directly in `scf.forall.in_parallel`, or anywhere in
+/// `memref.generic_atomic_rmw`, whose ops must not have side effects.
+fn forbids_calls(ir: &Ir, op: Op) -> bool {
+    let parent = ir.parent_op(op);
+    let mut around = std::iter::successors(parent, |it| ir.parent_op(*it));
+    parent.is_some_and(|it| ir.op(it).kind == OpKind::ScfForallInParallel)
+        || around.any(|it| ir.op(it).kind == OpKind::MemrefGenericAtomicRmw)
 }
 
 /// True if an op may be the terminator of its block: an unknown op at the end of a block that may

@@ -222,6 +222,53 @@ fn does_not_extract_where_a_call_is_invalid() {
 }
 
 #[test]
+fn does_not_extract_from_the_body_of_an_atomic_access() {
+    let text = "func.func @f(%m: memref<4xi32>, %i: index, %c: i1) -> i32 {
+  %r = memref.generic_atomic_rmw %m[%i] : memref<4xi32> {
+  ^bb0(%x: i32):
+    %s = arith.addi %x, %x : i32
+    %t = scf.if %c -> (i32) {
+      %u = arith.muli %s, %x : i32
+      scf.yield %u : i32
+    } else {
+      scf.yield %x : i32
+    }
+    memref.atomic_yield %t : i32
+  }
+  return %r : i32
+}
+";
+    for op in ["    %s = arith.addi %x, %x : i32\n", "      %u = arith.muli %s, %x : i32\n"] {
+        let selected = text.replace(op, &format!("|{op}|"));
+        assert_eq!(refactored(&selected, RefactorKind::Extract), not_offered(), "{op}");
+    }
+}
+
+#[test]
+fn extracts_an_index_only_with_its_op() {
+    let text = "#map = affine_map<(d0) -> (d0)>
+func.func @f(%a: tensor<4xindex>) -> tensor<4xindex> {
+  %0 = linalg.generic {indexing_maps = [#map], iterator_types = [\"parallel\"]} outs(%a : tensor<4xindex>) {
+  ^bb0(%x: index):
+    %1 = linalg.index 0 : index
+    %2 = arith.addi %1, %x : index
+    linalg.yield %2 : index
+  } -> tensor<4xindex>
+  return %0 : tensor<4xindex>
+}
+";
+    let (index, sum) =
+        ("    %1 = linalg.index 0 : index\n", "    %2 = arith.addi %1, %x : index\n");
+    for ops in [index.to_owned(), format!("{index}{sum}")] {
+        let selected = text.replace(&ops, &format!("|{ops}|"));
+        assert_eq!(refactored(&selected, RefactorKind::Extract), not_offered(), "{ops}");
+    }
+    let whole = text.replace("  %0 =", "|  %0 =").replace("  return", "|  return");
+    let found = refactored(&whole, RefactorKind::Extract).expect("a function");
+    assert!(found.contains("  %0 = func.call @f_part(%a)"), "{found}");
+}
+
+#[test]
 fn inlines_callees_with_unknown_ops() {
     let text = "func.func private @g(%a: index) {
   foo.for %i = %a to %a {
