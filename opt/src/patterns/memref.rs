@@ -369,6 +369,8 @@ fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     replace_subview(rewriter, op, source, (&lists, &left), &dropped)
 }
 
+/// Replaces a subview by one with another source and other lists, and casts it to the old type.
+/// Does nothing if the new subview would not drop the same dimensions.
 fn replace_subview(
     rewriter: &mut Rewriter<'_>,
     op: Op,
@@ -378,6 +380,10 @@ fn replace_subview(
 ) -> bool {
     let (from, ty) = (rewriter.ty(source), rewriter.ty(rewriter.ir.op(op).results[0]));
     let Some(new_type) = subview_type(rewriter.ir, from, lists, dropped) else { return false };
+    let now_dropped = dims_dropped_for_type(rewriter.ir, from, lists, new_type);
+    if now_dropped.as_deref() != Some(dropped) {
+        return false;
+    }
     let mut inputs = vec![source];
     inputs.extend(left.iter().flatten());
     let mut new = NewOp::new("memref.subview").operands(&inputs).results(&[new_type]);
@@ -414,33 +420,71 @@ fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     replace_subview(rewriter, op, source, (&lists, &values), &dropped)
 }
 
-/// Returns the dimensions of size one that the type of a subview drops. If several choices are
-/// possible, strides determine which. `None` if the strides do not determine them.
+/// Returns the dimensions of size one that the type of a subview drops (see
+/// [`dims_dropped_for_type`]).
 fn dropped_dims(ir: &Ir, op: Op) -> Option<Vec<usize>> {
     let (lists, _) = subview_parts(ir, op)?;
     let (from, ty) = (ir.value(operand(ir, op, 0)?).ty, ir.value(*ir.op(op).results.first()?).ty);
-    let all = subview_layout(ir, from, &lists)?.strides;
+    dims_dropped_for_type(ir, from, &lists, ty)
+}
+
+/// Returns the dimensions of size one that a subview with a result type drops. If several choices
+/// are possible, strides determine which. `None` if the strides of the subview and those of its
+/// source, which MLIR compares, do not determine the same ones, or if the type has other sizes or
+/// strides than the dimensions that are left.
+fn dims_dropped_for_type(
+    ir: &Ir,
+    from: Type,
+    lists: &[Vec<i64>; 3],
+    ty: Type,
+) -> Option<Vec<usize>> {
+    let all = subview_layout(ir, from, lists)?.strides;
     let kept = ir.interner.layout(ty)?.strides;
     let n_dropped = all.len().checked_sub(kept.len())?;
-    let mut ones: Vec<usize> = (0..all.len()).filter(|&at| lists[1][at] == 1).collect();
     if n_dropped == 0 {
         return Some(Vec::new());
     }
-    if ones.len() > n_dropped {
-        let count =
-            |list: &[Option<i64>], it: Option<i64>| list.iter().filter(|x| **x == it).count();
-        let mut gone: Vec<Option<i64>> = Vec::new();
-        ones.retain(|&at| {
-            let stride = all[at];
-            let left = count(&all, stride) - count(&gone, stride);
-            let goes = left > count(&kept, stride);
-            if goes {
-                gone.push(stride);
-            }
-            goes
-        });
+    let mut dropped: Vec<usize> = (0..all.len()).filter(|&at| lists[1][at] == 1).collect();
+    if dropped.len() > n_dropped {
+        let of_source = ir.interner.layout(from)?.strides;
+        let for_mlir = dims_with_dropped_strides(&dropped, &of_source, &kept);
+        dropped = dims_with_dropped_strides(&dropped, &all, &kept);
+        if dropped != for_mlir {
+            return None;
+        }
     }
-    (ones.len() == n_dropped).then_some(ones)
+    let TypeData::MemRef { dims: Some(dims), .. } = ir.interner.type_data(ty) else { return None };
+    let left: Vec<usize> = (0..all.len()).filter(|it| !dropped.contains(it)).collect();
+    let has_type = |((&at, dim), stride): ((&usize, &Dim), &Option<i64>)| {
+        let has_size = match dim {
+            Dim::Fixed(size) => i64::try_from(*size) == Ok(lists[1][at]),
+            _ => lists[1][at] == DYNAMIC,
+        };
+        has_size && all[at] == *stride
+    };
+    let is_determined =
+        dropped.len() == n_dropped && left.iter().zip(dims.iter()).zip(&kept).all(has_type);
+    is_determined.then_some(dropped)
+}
+
+/// Returns the leading dimensions among `candidates` whose strides occur more often among all
+/// strides than among the kept ones.
+fn dims_with_dropped_strides(
+    candidates: &[usize],
+    all: &[Option<i64>],
+    kept: &[Option<i64>],
+) -> Vec<usize> {
+    let count = |list: &[Option<i64>], it: Option<i64>| list.iter().filter(|x| **x == it).count();
+    let mut gone: Vec<Option<i64>> = Vec::new();
+    let goes = |&at: &usize| {
+        let stride = all[at];
+        let goes = count(all, stride) - count(&gone, stride) > count(kept, stride);
+        if goes {
+            gone.push(stride);
+        }
+        goes
+    };
+    candidates.iter().copied().filter(goes).collect()
 }
 
 /// Replaces a subview that covers another subview by that subview.

@@ -285,6 +285,39 @@ func.func @reshd(%a: memref<*xf32>, %s: memref<?xindex>) -> index {
 }
 
 #[test]
+fn sizes_that_decide_the_dropped_dimensions_stay_dynamic() {
+    assert_canonicalized(
+        r"func.func @stride(%a: memref<4x4xi32>, %o: index, %s: index) -> index {
+ %c1 = arith.constant 1 : index
+ %0 = memref.subview %a[%o, 0] [%c1, 1] [%s, 1] : memref<4x4xi32> to memref<?xi32, strided<[?], offset: ?>>
+ %b, %off, %sz, %st = memref.extract_strided_metadata %0 : memref<?xi32, strided<[?], offset: ?>> -> memref<i32>, index, index, index
+ return %st : index }
+func.func @load(%a: memref<4x4x4xi32>, %o: index, %s: index, %n: index, %j: index) -> i32 {
+ %c1 = arith.constant 1 : index
+ %c0 = arith.constant 0 : index
+ %0 = memref.subview %a[%o, 0, 0] [%c1, %n, 1] [%s, %s, %s] : memref<4x4x4xi32> to memref<?x?xi32, strided<[?, ?], offset: ?>>
+ %v = memref.load %0[%c0, %j] : memref<?x?xi32, strided<[?, ?], offset: ?>>
+ return %v : i32 }
+func.func @several(%a: memref<?x?x?xi32, strided<[?, 1, ?]>>, %o: index, %s: index) -> memref<?x?xi32, strided<[?, ?], offset: ?>> {
+ %c1 = arith.constant 1 : index
+ %0 = memref.subview %a[3, 3, %o] [%c1, %s, 1] [1, %c1, %c1] : memref<?x?x?xi32, strided<[?, 1, ?]>> to memref<?x?xi32, strided<[?, ?], offset: ?>>
+ return %0 : memref<?x?xi32, strided<[?, ?], offset: ?>> }
+func.func @dim(%a: memref<?x6x1xi32>, %o: index, %s: index) -> index {
+ %c1 = arith.constant 1 : index
+ %c6 = arith.constant 6 : index
+ %0 = memref.subview %a[%o, 0, 0] [1, %c6, 1] [%s, %s, %s] : memref<?x6x1xi32> to memref<1x?xi32, strided<[?, ?], offset: ?>>
+ %d = memref.dim %0, %c1 : memref<1x?xi32, strided<[?, ?], offset: ?>>
+ return %d : index }
+func.func @ambiguous(%a: memref<?x6x1xi32>, %o: index, %s: index) -> memref<1x6xi32, strided<[?, ?], offset: ?>> {
+ %c1 = arith.constant 1 : index
+ %0 = memref.subview %a[%o, 0, 0] [1, 6, 1] [%c1, %s, %c1] : memref<?x6x1xi32> to memref<1x6xi32, strided<[?, ?], offset: ?>>
+ return %0 : memref<1x6xi32, strided<[?, ?], offset: ?>> }
+",
+        &expect![""],
+    );
+}
+
+#[test]
 fn casts_of_casts_are_merged() {
     assert_canonicalized(
         r"func.func @unranked(%m: memref<2x3xf32>, %o: memref<2x3xf32>) -> (memref<?x3xf32>, memref<4x3xf32>) {
