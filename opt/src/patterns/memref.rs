@@ -6,6 +6,7 @@ use noisy_syntax::{
 };
 
 use super::patterns;
+use super::reshape::has_identity_layout;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operand, operands};
 use noisy_analyses::facts::effects::dims_of;
@@ -80,6 +81,10 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         let Some(cast) = rewriter.defined_by(value, OpKind::MemrefCast) else { continue };
         let from = rewriter.operand(cast, 0);
         if !is_ranked(rewriter.ir, from) {
+            continue;
+        }
+        // The source of a view must have no layout.
+        if kind == OpKind::MemrefView && !has_identity_layout(rewriter.ir, rewriter.ty(from)) {
             continue;
         }
         // The source of a cast to an unranked type may have any rank.

@@ -48,7 +48,7 @@ fn groups_attr(ir: &mut Ir, groups: &Groups) -> Attr {
 }
 
 /// Returns true if a type has the identity layout.
-fn has_identity_layout(ir: &Ir, ty: Type) -> bool {
+pub(super) fn has_identity_layout(ir: &Ir, ty: Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::MemRef { dims: Some(_), rest, .. }
         if rest.iter().all(|&it| !is_layout(ir, it)))
 }

@@ -351,3 +351,19 @@ func.func @layout(%m: memref<4xf32, strided<[1], offset: ?>>) -> (memref<4xf32, 
         "#]],
     );
 }
+
+#[test]
+fn views_keep_casts_from_buffers_with_a_layout() {
+    assert_canonicalized(
+        r"func.func @strided(%a: memref<2048xi8, strided<[1], offset: ?>>, %i: index) -> memref<4x4xf32> {
+ %0 = memref.cast %a : memref<2048xi8, strided<[1], offset: ?>> to memref<2048xi8>
+ %1 = memref.view %0[%i][] : memref<2048xi8> to memref<4x4xf32>
+ return %1 : memref<4x4xf32> }
+func.func @plain(%a: memref<2048xi8>, %i: index) -> memref<4x4xf32> {
+ %0 = memref.cast %a : memref<2048xi8> to memref<?xi8>
+ %1 = memref.view %0[%i][] : memref<?xi8> to memref<4x4xf32>
+ return %1 : memref<4x4xf32> }
+",
+        &expect![""],
+    );
+}
