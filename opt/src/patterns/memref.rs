@@ -87,6 +87,12 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         if kind == OpKind::MemrefView && !has_identity_layout(rewriter.ir, rewriter.ty(from)) {
             continue;
         }
+        // The source and the target of a copy must have equal shapes.
+        if kind == OpKind::MemrefCopy
+            && !can_have_equal_shapes(rewriter.ir, from, rewriter.operand(op, 1 - at))
+        {
+            continue;
+        }
         // The source of a cast to an unranked type may have any rank.
         if kind == OpKind::MemrefCast && !result_is_ranked(rewriter.ir, op) {
             rewriter.set_operand(op, at, from);
@@ -100,6 +106,14 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         is_changed = true;
     }
     is_changed
+}
+
+/// Returns true if two buffers have equal ranks and equal static sizes, or the rank of one is
+/// unknown.
+fn can_have_equal_shapes(ir: &Ir, a: Value, b: Value) -> bool {
+    let (Some(a), Some(b)) = (dims_of(ir, a), dims_of(ir, b)) else { return true };
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(x, y)| x == y || *x == Dim::Dynamic || *y == Dim::Dynamic)
 }
 
 fn result_is_ranked(ir: &Ir, op: Op) -> bool {

@@ -367,3 +367,22 @@ func.func @plain(%a: memref<2048xi8>, %i: index) -> memref<4x4xf32> {
         &expect![""],
     );
 }
+
+#[test]
+fn copies_keep_a_cast_between_buffers_of_different_shapes() {
+    assert_canonicalized(
+        r"func.func @different(%a: memref<4xf32>, %b: memref<8xf32>, %p: i1) {
+ %0 = memref.cast %a : memref<4xf32> to memref<?xf32>
+ %1 = memref.cast %b : memref<8xf32> to memref<?xf32>
+ scf.if %p {
+  memref.copy %0, %1 : memref<?xf32> to memref<?xf32> }
+ return }
+func.func @equal(%a: memref<4xf32>, %b: memref<4xf32>) {
+ %0 = memref.cast %a : memref<4xf32> to memref<?xf32>
+ %1 = memref.cast %b : memref<4xf32> to memref<?xf32>
+ memref.copy %0, %1 : memref<?xf32> to memref<?xf32>
+ return }
+",
+        &expect![""],
+    );
+}
