@@ -11,6 +11,7 @@ use super::patterns;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
 use noisy_analyses::facts::effects;
+use noisy_analyses::facts::values::is_number;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfIf: swap_of_not, known_if, combine_neighbours, combine_nested, condition_inside,
@@ -397,7 +398,8 @@ fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
 }
 
 /// Merges an `scf.if` with the only op in it, another `scf.if`. The new condition is the
-/// conjunction of both.
+/// conjunction of both. If the inner one may be poison, a select is built: unlike `andi`, it is not
+/// poison if the outer condition is false.
 fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, yes) else { return false };
@@ -447,7 +449,13 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !effects::is_outside(rewriter.ir, inner_condition, yes) {
         return false;
     }
-    let both = rewriter.insert_binary("arith.andi", condition, inner_condition, op);
+    let both = if is_number(rewriter.ir, inner_condition) {
+        rewriter.insert_binary("arith.andi", condition, inner_condition, op)
+    } else {
+        let no = rewriter.int(0, Type::I1, op);
+        let select = NewOp::new("arith.select").operands(&[condition, inner_condition, no]);
+        rewriter.insert_value(select.results(&[Type::I1]), op)
+    };
     let all = results(rewriter.ir, op);
     let kept: Vec<(usize, usize)> = from
         .iter()

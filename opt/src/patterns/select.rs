@@ -1,5 +1,6 @@
 //! Patterns of `arith.select`.
 
+use noisy_analyses::facts::values::is_number;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, Type, TypeData, Value};
 
@@ -72,15 +73,17 @@ fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     false
 }
 
-/// Rewrites `p ? (q ? a : b) : b` to `p & q ? a : b`, and the three other variants similarly.
+/// Rewrites `p ? (q ? a : b) : b` to `p & q ? a : b`, and the three other variants similarly. Does
+/// nothing if `q` may be poison: `p & q` would be poison even if `p` is false.
 fn select_of_and(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [p, a, b] = select_operands(rewriter, op);
-    let inner = |value: Value, rewriter: &Rewriter<'_>| {
+    let inner = |value: Value, other: Value, rewriter: &Rewriter<'_>| {
         let inner = rewriter.defined_by(value, OpKind::ArithSelect)?;
         let it = select_operands(rewriter, inner);
-        (rewriter.ty(it[0]) == rewriter.ty(p)).then_some(it)
+        let fits = it[1..].contains(&other) && rewriter.ty(it[0]) == rewriter.ty(p);
+        (fits && is_number(rewriter.ir, it[0])).then_some(it)
     };
-    if let Some([q, x, y]) = inner(a, rewriter) {
+    if let Some([q, x, y]) = inner(a, b, rewriter) {
         if y == b {
             let both = rewriter.insert_binary("arith.andi", p, q, op);
             return replace_with_select(rewriter, op, [both, x, b]);
@@ -91,7 +94,7 @@ fn select_of_and(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             return replace_with_select(rewriter, op, [both, y, b]);
         }
     }
-    if let Some([q, x, y]) = inner(b, rewriter) {
+    if let Some([q, x, y]) = inner(b, a, rewriter) {
         if x == a {
             let either = rewriter.insert_binary("arith.ori", p, q, op);
             return replace_with_select(rewriter, op, [either, a, y]);

@@ -348,3 +348,32 @@ func.func @nested(%c: i1, %d: i1, %a: i32, %b: i32) -> i32 {
         "#]],
     );
 }
+
+#[test]
+fn conditions_that_may_be_poison_are_not_joined_by_andi() {
+    assert_canonicalized(
+        r#"func.func @if(%c: i1, %m: memref<i1>) {
+ %d = memref.load %m[] : memref<i1>
+ scf.if %c {
+  scf.if %d {
+   "t.a"() : () -> () } }
+ return }
+func.func @selects(%c: i1, %m: memref<i1>, %a: i32, %b: i32) -> (i32, i32) {
+ %d = memref.load %m[] : memref<i1>
+ %0 = arith.select %d, %a, %b : i32
+ %1 = arith.select %c, %0, %b : i32
+ %2 = arith.select %c, %a, %0 : i32
+ return %1, %2 : i32, i32 }
+func.func @compared(%c: i1, %x: i32, %y: i32, %a: i32, %b: i32) -> (i32, i32) {
+ %d = arith.cmpi slt, %x, %y : i32
+ %0 = arith.select %d, %a, %b : i32
+ %1 = arith.select %c, %0, %b : i32
+ %2 = arith.select %c, %a, %0 : i32
+ scf.if %c {
+  scf.if %d {
+   "t.a"() : () -> () } }
+ return %1, %2 : i32, i32 }
+"#,
+        &expect![""],
+    );
+}
