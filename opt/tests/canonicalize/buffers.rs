@@ -313,7 +313,40 @@ func.func @ambiguous(%a: memref<?x6x1xi32>, %o: index, %s: index) -> memref<1x6x
  %0 = memref.subview %a[%o, 0, 0] [1, 6, 1] [%c1, %s, %c1] : memref<?x6x1xi32> to memref<1x6xi32, strided<[?, ?], offset: ?>>
  return %0 : memref<1x6xi32, strided<[?, ?], offset: ?>> }
 ",
-        &expect![""],
+        &expect![[r#"
+            module {
+              func.func @stride(%arg0: memref<4x4xi32>, %arg1: index, %arg2: index) -> index {
+                %0 = arith.constant 1 : index
+                %1 = memref.subview %arg0[%arg1, 0] [%0, 1] [%arg2, 1] : memref<4x4xi32> to memref<?xi32, strided<[?], offset: ?>>
+                %2:4 = memref.extract_strided_metadata %1 : memref<?xi32, strided<[?], offset: ?>> -> memref<i32>, index, index, index
+                return %2#3 : index
+              }
+              func.func @load(%arg0: memref<4x4x4xi32>, %arg1: index, %arg2: index, %arg3: index, %arg4: index) -> i32 {
+                %0 = arith.constant 1 : index
+                %1 = arith.constant 0 : index
+                %2 = memref.subview %arg0[%arg1, 0, 0] [%0, %arg3, 1] [%arg2, %arg2, %arg2] : memref<4x4x4xi32> to memref<?x?xi32, strided<[?, ?], offset: ?>>
+                %3 = memref.load %2[%1, %arg4] : memref<?x?xi32, strided<[?, ?], offset: ?>>
+                return %3 : i32
+              }
+              func.func @several(%arg0: memref<?x?x?xi32, strided<[?, 1, ?]>>, %arg1: index, %arg2: index) -> memref<?x?xi32, strided<[?, ?], offset: ?>> {
+                %0 = arith.constant 1 : index
+                %1 = memref.subview %arg0[3, 3, %arg1] [%0, %arg2, 1] [1, %0, %0] : memref<?x?x?xi32, strided<[?, 1, ?]>> to memref<?x?xi32, strided<[?, ?], offset: ?>>
+                return %1 : memref<?x?xi32, strided<[?, ?], offset: ?>>
+              }
+              func.func @dim(%arg0: memref<?x6x1xi32>, %arg1: index, %arg2: index) -> index {
+                %0 = arith.constant 1 : index
+                %1 = arith.constant 6 : index
+                %2 = memref.subview %arg0[%arg1, 0, 0] [1, %1, 1] [%arg2, %arg2, %arg2] : memref<?x6x1xi32> to memref<1x?xi32, strided<[?, ?], offset: ?>>
+                %3 = memref.dim %2, %0 : memref<1x?xi32, strided<[?, ?], offset: ?>>
+                return %3 : index
+              }
+              func.func @ambiguous(%arg0: memref<?x6x1xi32>, %arg1: index, %arg2: index) -> memref<1x6xi32, strided<[?, ?], offset: ?>> {
+                %0 = arith.constant 1 : index
+                %1 = memref.subview %arg0[%arg1, 0, 0] [1, 6, 1] [%0, %arg2, %0] : memref<?x6x1xi32> to memref<1x6xi32, strided<[?, ?], offset: ?>>
+                return %1 : memref<1x6xi32, strided<[?, ?], offset: ?>>
+              }
+            }
+        "#]],
     );
 }
 
@@ -364,7 +397,19 @@ func.func @plain(%a: memref<2048xi8>, %i: index) -> memref<4x4xf32> {
  %1 = memref.view %0[%i][] : memref<?xi8> to memref<4x4xf32>
  return %1 : memref<4x4xf32> }
 ",
-        &expect![""],
+        &expect![[r#"
+            module {
+              func.func @strided(%arg0: memref<2048xi8, strided<[1], offset: ?>>, %arg1: index) -> memref<4x4xf32> {
+                %0 = memref.cast %arg0 : memref<2048xi8, strided<[1], offset: ?>> to memref<2048xi8>
+                %1 = memref.view %0[%arg1][] : memref<2048xi8> to memref<4x4xf32>
+                return %1 : memref<4x4xf32>
+              }
+              func.func @plain(%arg0: memref<2048xi8>, %arg1: index) -> memref<4x4xf32> {
+                %0 = memref.view %arg0[%arg1][] : memref<2048xi8> to memref<4x4xf32>
+                return %0 : memref<4x4xf32>
+              }
+            }
+        "#]],
     );
 }
 
@@ -383,6 +428,20 @@ func.func @equal(%a: memref<4xf32>, %b: memref<4xf32>) {
  memref.copy %0, %1 : memref<?xf32> to memref<?xf32>
  return }
 ",
-        &expect![""],
+        &expect![[r#"
+            module {
+              func.func @different(%arg0: memref<4xf32>, %arg1: memref<8xf32>, %arg2: i1) {
+                %0 = memref.cast %arg1 : memref<8xf32> to memref<?xf32>
+                scf.if %arg2 {
+                  memref.copy %arg0, %0 : memref<4xf32> to memref<?xf32>
+                }
+                return
+              }
+              func.func @equal(%arg0: memref<4xf32>, %arg1: memref<4xf32>) {
+                memref.copy %arg0, %arg1 : memref<4xf32> to memref<4xf32>
+                return
+              }
+            }
+        "#]],
     );
 }

@@ -374,6 +374,37 @@ func.func @compared(%c: i1, %x: i32, %y: i32, %a: i32, %b: i32) -> (i32, i32) {
    "t.a"() : () -> () } }
  return %1, %2 : i32, i32 }
 "#,
-        &expect![""],
+        &expect![[r#"
+            module {
+              func.func @if(%arg0: i1, %arg1: memref<i1>) {
+                %0 = arith.constant false
+                %1 = memref.load %arg1[] : memref<i1>
+                %2 = arith.select %arg0, %1, %0 : i1
+                scf.if %2 {
+                  "t.a"() : () -> ()
+                }
+                return
+              }
+              func.func @selects(%arg0: i1, %arg1: memref<i1>, %arg2: i32, %arg3: i32) -> (i32, i32) {
+                %0 = memref.load %arg1[] : memref<i1>
+                %1 = arith.select %0, %arg2, %arg3 : i32
+                %2 = arith.select %arg0, %1, %arg3 : i32
+                %3 = arith.select %arg0, %arg2, %1 : i32
+                return %2, %3 : i32, i32
+              }
+              func.func @compared(%arg0: i1, %arg1: i32, %arg2: i32, %arg3: i32, %arg4: i32) -> (i32, i32) {
+                %0 = arith.cmpi slt, %arg1, %arg2 : i32
+                %1 = arith.andi %arg0, %0 : i1
+                %2 = arith.select %1, %arg3, %arg4 : i32
+                %3 = arith.ori %arg0, %0 : i1
+                %4 = arith.select %3, %arg3, %arg4 : i32
+                %5 = arith.andi %arg0, %0 : i1
+                scf.if %5 {
+                  "t.a"() : () -> ()
+                }
+                return %2, %4 : i32, i32
+              }
+            }
+        "#]],
     );
 }

@@ -63,7 +63,7 @@ pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, 
         let (end, is_dict) = end_of_type(&text).ok_or("the type of an argument is incomplete")?;
         let at = name.end + end;
         let bound = format!("noisy.bound = {bound} : i64");
-        let next = Lexer::new(false).next(text[end..].as_bytes()).0;
+        let next = Lexer::new(false).next(&text.as_bytes()[end..]).0;
         let is_empty = next.kind == TokenKind::RBrace;
         let text = match (is_dict, is_empty) {
             (true, false) => format!("{bound}, "),
