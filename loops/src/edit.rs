@@ -12,6 +12,7 @@ mod unroll;
 
 use std::ops::Range;
 
+use noisy_syntax::lex::ends_in_comment;
 use noisy_syntax::{Ir, Op, OpKind, Source, TextEdit};
 
 use self::header::LoopHeader;
@@ -209,8 +210,15 @@ impl EditBuilder<'_> {
     }
 
     fn new_name(&self, it: &LoopHeader, suffix: &str) -> String {
-        let function = self.ir.function_of(it.op).unwrap_or(it.op);
-        fresh_name(&self.text(&self.ir.range(function)), &it.iv, suffix)
+        fresh_name(&self.text_of_names(it), &it.iv, suffix)
+    }
+
+    /// Returns a text with all names that a new name near a loop must differ from: that of the
+    /// function, or the whole text if the loop is in no `func.func`.
+    fn text_of_names(&self, it: &LoopHeader) -> String {
+        let function = self.ir.function_of(it.op);
+        let whole = || 0..self.source.text().len_bytes();
+        self.text(&function.map_or_else(whole, |it| self.ir.range(it)))
     }
 
     fn skew(&self, outer: &LoopHeader, inner: &LoopHeader) -> EditResult {
@@ -374,6 +382,9 @@ impl EditBuilder<'_> {
             text +=
                 &format!("\n{indent}  {name} = affine.apply affine_map<(d0) -> (d0)>({})", it.iv);
         }
+        if text.is_empty() && ends_in_comment(&inside) {
+            text = format!("\n{indent}  ");
+        }
         text += &second;
         let from = self.ir.range(it.op).end;
         let between = self.text(&(from..self.ir.range(next.op).start));
@@ -381,7 +392,8 @@ impl EditBuilder<'_> {
             range: from..self.ir.range(next.op).end,
             text: between.trim_end().to_owned(),
         };
-        Ok(vec![insertion(it.body.start + inside.len(), text), gone])
+        let added = insertion(it.body.start + inside.len(), text);
+        Ok(vec![self.source.keep_code_after(added), self.source.keep_code_after(gone)])
     }
 
     fn distribute(&self, it: &LoopHeader, loop_: u32) -> EditResult {

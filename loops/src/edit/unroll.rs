@@ -104,8 +104,7 @@ impl EditBuilder<'_> {
     }
 
     fn fresh_in_function(&self, it: &LoopHeader, name: &str, suffix: &str) -> String {
-        let function = self.ir.function_of(it.op).unwrap_or(it.op);
-        fresh_name(&self.text(&self.ir.range(function)), name, suffix)
+        fresh_name(&self.text_of_names(it), name, suffix)
     }
 
     /// Returns the text of all iterations of a group but the first, as renamed copies of `inside`,
@@ -116,8 +115,7 @@ impl EditBuilder<'_> {
         inside: &str,
         body_of: &LoopHeader,
     ) -> (String, Vec<String>) {
-        let function = self.ir.function_of(it.op).unwrap_or(it.op);
-        let all = self.text(&self.ir.range(function));
+        let all = self.text_of_names(it);
         let mut names = names::names_defined_in(self.source, body_of.op);
         if body_of.op != it.op {
             // The variables of the loops in between keep their names.

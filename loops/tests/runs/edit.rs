@@ -85,6 +85,47 @@ fn names_of_copies_differ_from_each_other() {
 }
 
 #[test]
+fn fusion_keeps_code_after_comments() {
+    let head =
+        "func.func @f(%a: i32, %m: memref<8xi32>, %n: memref<8xi32>) {\n  affine.for %i = 0 to 8 {";
+    let (first, second) =
+        ("affine.store %a, %m[%i] : memref<8xi32>", "affine.store %a, %n[%i] : memref<8xi32>");
+    let (last, next) = ("affine.store %a, %n[0] : memref<8xi32>", "  affine.for %i = 0 to 8 {");
+    for text in [
+        format!("{head}\n    {first} // note\n  }}\n{next} {second} }}\n  return\n}}\n"),
+        format!(
+            "{head}\n    {first}\n  }} // first\n{next}\n    {second}\n  }} {last}\n  return\n}}\n"
+        ),
+        format!("{head} {first} }}\n{next}\n    {second} // note\n  }}\n  return\n}}\n"),
+    ] {
+        let found = all(&text);
+        let fused = found.iter().find(|it| it.0.starts_with("Fuse")).expect("it is fused");
+        assert_valid(std::slice::from_ref(fused));
+        let n_stores = |text: &str| {
+            let source = Source::new(text);
+            let mut n = 0;
+            let ir = source.ir();
+            ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "affine.store"));
+            n
+        };
+        assert_eq!(n_stores(&fused.1), n_stores(&text), "{}", fused.1);
+    }
+}
+
+#[test]
+fn new_names_outside_of_functions_differ_from_all_others() {
+    let found = all("%m = memref.alloc() : memref<8xindex>
+%i_1, %x_1, %i_tile = \"t.names\"() : () -> (index, index, index)
+affine.for %i = 0 to 8 {
+  %x = arith.addi %i, %i_1 : index
+  affine.store %x, %m[%i] : memref<8xindex>
+}
+");
+    assert!(found.iter().any(|it| it.0 == "Unroll by 4"));
+    assert_valid(&found);
+}
+
+#[test]
 fn reads_headers_with_line_breaks_and_comments() {
     let found = all("func.func @f(%m: memref<?xf32>, %n: index) {
   affine.for %i = 0 to %n // the size
