@@ -308,8 +308,11 @@ export async function open(vsix, files = {}, ofUser = {}) {
 
   const page = await step("a browser opens it", async () => {
     const opened = await newPage();
-    await opened.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(project)}`);
-    await opened.locator(".explorer-folders-view").waitFor();
+    // It loads megabytes.
+    const timeout = 240_000;
+    const url = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(project)}`;
+    await opened.goto(url, { waitUntil: "commit", timeout });
+    await opened.locator(".explorer-folders-view").waitFor({ timeout });
     return opened;
   });
   return { page, server };
