@@ -6,7 +6,6 @@ use noisy_syntax::{
 };
 
 use super::patterns;
-use super::reshape::has_identity_layout;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operand, operands};
 use noisy_analyses::facts::effects::dims_of;
@@ -106,6 +105,21 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         is_changed = true;
     }
     is_changed
+}
+
+/// Returns true if a type has the identity layout.
+pub(super) fn has_identity_layout(ir: &Ir, ty: Type) -> bool {
+    matches!(ir.interner.type_data(ty), TypeData::MemRef { dims: Some(_), rest, .. }
+        if rest.iter().all(|&it| !is_layout(ir, it)))
+}
+
+/// Returns true if a parameter of a buffer type is the layout and not the memory space.
+fn is_layout(ir: &Ir, attr: Attr) -> bool {
+    match ir.interner.attr_data(attr) {
+        AttrData::Affine(_) => true,
+        AttrData::Text(text, _) => ir.interner.str(*text).starts_with("strided<"),
+        _ => false,
+    }
 }
 
 /// Returns true if two buffers have equal ranks and equal static sizes, or the rank of one is

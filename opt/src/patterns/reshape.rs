@@ -9,7 +9,7 @@ use noisy_syntax::affine::{Affine, AffineBody, AffineExpr};
 use noisy_syntax::rewrite::{InsertionPoint, NewOp};
 use noisy_syntax::{Attr, AttrData, Def, Dim, Ir, Op, OpKind, Type, TypeData, Value};
 
-use super::memref::with_dims;
+use super::memref::{has_identity_layout, with_dims};
 use super::patterns;
 use crate::rewrite::Rewriter;
 use crate::rewrite::greedy::Pattern;
@@ -45,21 +45,6 @@ fn groups_attr(ir: &mut Ir, groups: &Groups) -> Attr {
         all.push(ir.interner.intern_attr(AttrData::Array(numbers.into())));
     }
     ir.interner.intern_attr(AttrData::Array(all.into()))
-}
-
-/// Returns true if a type has the identity layout.
-pub(super) fn has_identity_layout(ir: &Ir, ty: Type) -> bool {
-    matches!(ir.interner.type_data(ty), TypeData::MemRef { dims: Some(_), rest, .. }
-        if rest.iter().all(|&it| !is_layout(ir, it)))
-}
-
-/// Returns true if a parameter of a buffer type is the layout and not the memory space.
-fn is_layout(ir: &Ir, attr: Attr) -> bool {
-    match ir.interner.attr_data(attr) {
-        AttrData::Affine(_) => true,
-        AttrData::Text(text, _) => ir.interner.str(*text).starts_with("strided<"),
-        _ => false,
-    }
 }
 
 fn is_dynamic(dim: &Dim) -> bool {
