@@ -183,7 +183,7 @@ impl EditBuilder<'_> {
 
     /// Returns true if the bounds of a loop use the variable `iv`.
     fn has_bound_on(&self, it: &LoopHeader, iv: &str) -> bool {
-        let bounds = self.text(&(it.lower.start..it.upper_and_step.end));
+        let bounds = self.text(&(it.lower.start..it.range.end));
         !names_in(&bounds, |name| name == iv).is_empty()
     }
 
@@ -209,6 +209,7 @@ impl EditBuilder<'_> {
         insertion(it.body.start, text)
     }
 
+    /// Returns a new name for a variant of the variable.
     fn new_name(&self, it: &LoopHeader, suffix: &str) -> String {
         fresh_name(&self.text_of_names(it), &it.iv, suffix)
     }

@@ -17,8 +17,6 @@ pub(super) struct LoopHeader {
     pub(super) range: Range<usize>,
     pub(super) lower: Range<usize>,
     pub(super) upper: Range<usize>,
-    /// The range from the upper bound to the end of the step.
-    pub(super) upper_and_step: Range<usize>,
     /// The bounds, if they are constants.
     pub(super) constant_bounds: (Option<i64>, Option<i64>),
     pub(super) step: i64,
@@ -150,7 +148,6 @@ impl LoopHeader {
             range: span(iv).start..span(n - 1).end,
             constant_bounds: (number(&low), number(&high)),
             lower: low,
-            upper_and_step: high.start..span(n - 1).end,
             upper: high,
             step,
             body: inside,

@@ -53,11 +53,11 @@ impl EditBuilder<'_> {
         let mut out = Vec::new();
         match &split.high {
             Some(high) => {
-                let range = it.upper_and_step.start..it.upper_and_step.end;
+                let range = it.upper.start..it.range.end;
                 out.push(TextEdit { range, text: format!("{high} step {step}") });
             }
             None => out.push(TextEdit {
-                range: it.upper.end..it.upper_and_step.end,
+                range: it.upper.end..it.range.end,
                 text: format!(" step {step}"),
             }),
         }
@@ -65,8 +65,7 @@ impl EditBuilder<'_> {
             let whole = self.ir.range(it.op);
             check_copy_size(whole.len())?;
             let indent = self.indent(it.op);
-            let (results, tail) =
-                self.continuation(it, "_groups", it.upper_and_step.start, &mut out);
+            let (results, tail) = self.continuation(it, "_groups", it.upper.start, &mut out);
             out.push(insertion(
                 whole.end,
                 format!("\n{indent}{results}affine.for {} = {rest} to {tail}", it.iv),
@@ -90,7 +89,7 @@ impl EditBuilder<'_> {
         let Some(carried) = &it.iter_args else {
             return (String::new(), self.text(&(from..end)));
         };
-        let name = self.fresh_in_function(it, &carried.result, suffix);
+        let name = fresh_name(&self.text_of_names(it), &carried.result, suffix);
         let text = carried.definition_named(&name);
         edits.push(TextEdit { range: carried.result_range.clone(), text });
         let (mut out, mut at) = (String::new(), from);
@@ -101,10 +100,6 @@ impl EditBuilder<'_> {
         }
         out += &self.text(&(at..end));
         (format!("{} = ", carried.definition_named(&carried.result)), out)
-    }
-
-    fn fresh_in_function(&self, it: &LoopHeader, name: &str, suffix: &str) -> String {
-        fresh_name(&self.text_of_names(it), name, suffix)
     }
 
     /// Returns the text of all iterations of a group but the first, as renamed copies of `inside`,
@@ -225,7 +220,7 @@ impl EditBuilder<'_> {
         let mut out = Vec::new();
         let mut results = String::new();
         if let Some(carried) = &it.iter_args {
-            let name = self.fresh_in_function(it, &carried.result, "_first");
+            let name = fresh_name(&self.text_of_names(it), &carried.result, "_first");
             results = format!("{} = ", carried.definition_named(&name));
             let both = carried.initial_values.iter().zip(carried.uses_named(&name));
             out.extend(both.map(|(range, text)| TextEdit { range: range.clone(), text }));
