@@ -171,6 +171,11 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
         run: impl FnOnce(&mut Self),
     ) {
         self.reset_within(ir, op);
+        self.run_degraded(op, run);
+    }
+
+    /// Visits a part of an op, whose facts are already reset, with unknown carried facts.
+    pub(super) fn run_degraded(&mut self, op: Op, run: impl FnOnce(&mut Self)) {
         self.undecided.insert(op);
         self.cycle.is_degraded = true;
         run(self);

@@ -174,8 +174,8 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
         let calls = &mut self.calls;
         let followed = connected.iter().copied().filter(|&it| calls.has_one_context(it));
         let without_results = followed.collect();
-        let (machines, former) = (FxHashMap::default(), FxHashMap::default());
-        calls.replay = Some(Replay { components: machines, former, without_results });
+        let (components, former) = (FxHashMap::default(), FxHashMap::default());
+        calls.replay = Some(Replay { components, former, without_results });
         for &unit in connected {
             // An uncalled function is solved without the rest of its component, and the transcript
             // of the component does not contain it.

@@ -120,10 +120,7 @@ impl<A: SparseForward, O: Observer<A>> SparseSolver<A, O> {
             let _ = self.set(ir, holder, value, fact);
         }
         self.reset_items(ir, region);
-        self.undecided.insert(holder);
-        self.cycle.is_degraded = true;
-        self.run_blocks(ir, holder, region, live);
-        self.cycle.is_degraded = false;
+        self.run_degraded(holder, |it| it.run_blocks(ir, holder, region, live));
     }
 
     /// Visits the ops of a cycle of blocks in passes until nothing changes.
